@@ -1,0 +1,1 @@
+"""A referee for coding agents that work on a failing pytest suite."""

@@ -1,0 +1,1 @@
+"""Side effects: agents, test runs, checkpoints, verification."""

@@ -1,0 +1,1 @@
+"""People's door: one file a command."""

@@ -1,0 +1,1 @@
+"""What runs in the tested process: standard library and pytest only, Python 3.9 and later."""

@@ -1,0 +1,1 @@
+"""Decisions: frozen dataclasses in, frozen dataclasses out."""

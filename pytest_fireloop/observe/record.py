@@ -1,0 +1,229 @@
+"""The run record: what one run of pytest showed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "fireloop.run/1"
+OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+RED = frozenset({"failed", "error"})
+GREEN = frozenset({"passed", "xpassed"})
+
+
+class RecordError(ValueError):
+    """A run record is missing, damaged, or of a schema that this version does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """The last word on one test: the worst of all its reports."""
+
+    __test__ = False
+
+    nodeid: str
+    outcome: str
+    duration_s: float = 0.0
+    signature: str | None = None
+    cause: str | None = None
+    reruns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionError:
+    """A file or package that could not be collected."""
+
+    path: str
+    signature: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """All failures of a run that share one signature, with one representative's text."""
+
+    signature: str
+    cause: str
+    nodeids: tuple[str, ...]
+    exception: str
+    message: str
+    location: str
+    statement: str = ""
+    frames: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run of pytest as plain data; `exit_code` is None when the process died."""
+
+    run_id: str
+    started: str = ""
+    duration_s: float = 0.0
+    exit_code: int | None = None
+    rootdir: str = ""
+    python: str = ""
+    pytest: str = ""
+    environment: str = ""
+    scope: str = ""
+    complete: bool = False
+    incomplete_reason: str | None = None
+    partial: bool = False
+    collected: int = 0
+    in_flight: str | None = None
+    not_run: tuple[str, ...] = ()
+    tests: tuple[TestResult, ...] = ()
+    collection_errors: tuple[CollectionError, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """Outcome by node id."""
+        return {test.nodeid: test.outcome for test in self.tests}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of tests by outcome, all six outcomes always present."""
+        found = Counter(test.outcome for test in self.tests)
+        return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    @property
+    def red(self) -> frozenset[str]:
+        """Node ids of the tests that failed or broke in a fixture."""
+        return frozenset(test.nodeid for test in self.tests if test.outcome in RED)
+
+    @property
+    def green(self) -> bool:
+        """Whether this run alone shows a suite that passes: complete, not narrowed, at least one test passed, none red."""
+        return (
+            self.exit_code == 0
+            and self.complete
+            and not self.partial
+            and not self.red
+            and not self.collection_errors
+            and any(test.outcome in GREEN for test in self.tests)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as `fireloop.run/1`."""
+        return {
+            "schema": SCHEMA,
+            "run_id": self.run_id,
+            "started": self.started,
+            "duration_s": self.duration_s,
+            "exit_code": self.exit_code,
+            "rootdir": self.rootdir,
+            "python": self.python,
+            "pytest": self.pytest,
+            "environment": self.environment,
+            "scope": self.scope,
+            "complete": self.complete,
+            "incomplete_reason": self.incomplete_reason,
+            "partial": self.partial,
+            "collected": self.collected,
+            "counts": self.counts,
+            "in_flight": self.in_flight,
+            "not_run": list(self.not_run),
+            "tests": [
+                {
+                    "nodeid": test.nodeid,
+                    "outcome": test.outcome,
+                    "duration_s": test.duration_s,
+                    "signature": test.signature,
+                    "cause": test.cause,
+                    "reruns": test.reruns,
+                }
+                for test in self.tests
+            ],
+            "collection_errors": [
+                {"path": error.path, "signature": error.signature, "message": error.message}
+                for error in self.collection_errors
+            ],
+            "failures": [
+                {
+                    "signature": failure.signature,
+                    "cause": failure.cause,
+                    "nodeids": list(failure.nodeids),
+                    "exception": failure.exception,
+                    "message": failure.message,
+                    "location": failure.location,
+                    "statement": failure.statement,
+                    "frames": list(failure.frames),
+                }
+                for failure in self.failures
+            ],
+            **self.extra,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunRecord:
+        """Read a `fireloop.run/1` object; raises RecordError for anything else."""
+        if data.get("schema") != SCHEMA:
+            raise RecordError(f"not a {SCHEMA} record: schema is {data.get('schema')!r}")
+        try:
+            return cls(
+                run_id=str(data["run_id"]),
+                started=data["started"],
+                duration_s=float(data["duration_s"]),
+                exit_code=data["exit_code"],
+                rootdir=data["rootdir"],
+                python=data["python"],
+                pytest=data["pytest"],
+                environment=data["environment"],
+                scope=data["scope"],
+                complete=bool(data["complete"]),
+                incomplete_reason=data["incomplete_reason"],
+                partial=bool(data["partial"]),
+                collected=int(data["collected"]),
+                in_flight=data["in_flight"],
+                not_run=tuple(data["not_run"]),
+                tests=tuple(
+                    TestResult(
+                        row["nodeid"],
+                        row["outcome"],
+                        row["duration_s"],
+                        row["signature"],
+                        row["cause"],
+                        row["reruns"],
+                    )
+                    for row in data["tests"]
+                ),
+                collection_errors=tuple(
+                    CollectionError(row["path"], row["signature"], row["message"]) for row in data["collection_errors"]
+                ),
+                failures=tuple(
+                    Failure(
+                        row["signature"],
+                        row["cause"],
+                        tuple(row["nodeids"]),
+                        row["exception"],
+                        row["message"],
+                        row["location"],
+                        row.get("statement", ""),
+                        tuple(row.get("frames", ())),
+                    )
+                    for row in data["failures"]
+                ),
+                extra={key: data[key] for key in EXTRA if key in data},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"damaged {SCHEMA} record: {type(error).__name__}: {error}") from error
+
+
+#: What is added to a record when a previous run is known, and when it is judged.
+EXTRA = ("modules_outside", "delta", "changes", "score", "window_score", "health", "level", "circuit")
+
+
+def read_record(path: Path) -> RunRecord:
+    """Read a record from disk; raises RecordError when it is missing or damaged."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordError(f"cannot read run record {str(path)!r}: {error}") from error
+    if not isinstance(data, dict):
+        raise RecordError(f"cannot read run record {str(path)!r}: it holds no object")
+    return RunRecord.from_json(data)

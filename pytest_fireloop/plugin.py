@@ -1,0 +1,1 @@
+"""pytest's door: options, registration and hooks, nothing else."""

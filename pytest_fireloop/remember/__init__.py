@@ -1,0 +1,1 @@
+"""State outside the work tree."""
