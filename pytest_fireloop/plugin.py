@@ -1,1 +1,44 @@
-"""pytest's door: options, registration and hooks, nothing else."""
+"""Pytest's door: options, registration and hooks, nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the `fire-loop` group; without one of them nothing else of this package is imported."""
+    group = parser.getgroup("fire-loop", "referee for loops of a coding agent")
+    group.addoption(
+        "--fire-loop",
+        action="store_true",
+        help="record this run as one iteration of the loop in this tree, score it and watch the circuit",
+    )
+    group.addoption("--fire-loop-record", metavar="FILE", help="write the run record to FILE")
+    group.addoption("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
+    group.addoption(
+        "--fire-loop-profile",
+        choices=("balanced", "strict", "aggressive"),
+        default="balanced",
+        help="thresholds of the circuit (default: balanced)",
+    )
+    group.addoption(
+        "--fire-loop-test-edits",
+        choices=("warn", "forbid"),
+        default="warn",
+        help="what a weakened test means for a green run (default: warn)",
+    )
+    group.addoption("--fire-loop-force", action="store_true", help="run although the circuit is open")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the recorder, and the referee with `--fire-loop`."""
+    option = config.option
+    if not (option.fire_loop or option.fire_loop_record) or os.environ.get("FIRELOOP") == "0":
+        return
+    from .inside.registration import register
+
+    register(config)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_fireloop.observe.record import RunRecord
+from pytest_fireloop.act.inside_copy import InsideCopy
+from pytest_fireloop.act.process import run_process
+from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
+
+#: What the launcher returns when the interpreter has no pytest; outside pytest's own codes.
+NO_PYTEST = 97
+HIDDEN = ("PYTEST_", "COVERAGE_", "FIRELOOP_")
 
 
 @dataclass(frozen=True, slots=True)
 class TestCommand:
-    """How the project's tests are run."""
+    """How the project's tests are run; `mapped_from` is the original tree when `tree` is a room that stands for it."""
 
     __test__ = False
 
@@ -21,6 +28,7 @@ class TestCommand:
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 1800.0
     mapped_from: Path | None = None
+    inside: InsideCopy = field(default_factory=InsideCopy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,63 @@ class TestRun:
     problem: str | None = None
 
 
-def run_tests(command: TestCommand, *, work: Path, select: Sequence[str] = (), extra: Sequence[str] = ()) -> TestRun:
-    """Run pytest in a subprocess; `work` is a fresh folder for the record and the output."""
-    raise NotImplementedError
+def run_tests(
+    command: TestCommand,
+    *,
+    work: Path,
+    select: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    stop: Callable[[], bool] | None = None,
+) -> TestRun:
+    """Run pytest in a subprocess and read its record; `work` takes the record and the output, one folder a run."""
+    folder = work / f"run-{uuid.uuid4().hex[:12]}"
+    launcher = command.inside.write(folder / "parts")
+    record_path = folder / "record.json"
+    output = folder / "output.txt"
+    argv = [
+        str(command.python),
+        "-B",
+        str(launcher),
+        str(folder / "parts"),
+        str(command.mapped_from or ""),
+        str(command.tree) if command.mapped_from else "",
+        "-p",
+        "fireloop",
+        f"--fire-loop-record={record_path}",
+        *([f"--rootdir={command.tree}"] if command.mapped_from else []),
+        *command.args,
+        *extra,
+        *select,
+    ]
+    environment = {key: value for key, value in command.environment.items() if not key.startswith(HIDDEN)}
+    environment.update(PYTHONPYCACHEPREFIX=str(folder / "bytecode"), PY_COLORS="0")
+    if command.mapped_from is not None:
+        environment["FIRELOOP_OUTSIDE"] = str(command.mapped_from)
+    done = run_process(
+        argv, cwd=command.tree, environment=environment, output=output, timeout_s=command.timeout_s, stop=stop
+    )
+    problem = done.problem
+    if done.exit_code == NO_PYTEST:
+        problem = f"{str(command.python)!r} has no pytest; install it there, or name another interpreter with --python"
+    try:
+        record = read_record(record_path)
+    except RecordError:
+        record = RunRecord(run_id=folder.name, incomplete_reason="pytest ended before it began to record")
+    if done.timed_out:
+        problem = f"the tests took longer than {command.timeout_s:g} s"
+        record = replace(record, complete=False, incomplete_reason=_hanging(record, problem), exit_code=None)
+    elif record.exit_code is None:
+        record = replace(record, exit_code=_status(done.exit_code))
+    elif record.exit_code != done.exit_code:
+        reason = f"pytest recorded exit code {record.exit_code}, its process ended with {done.exit_code}"
+        record = replace(record, complete=False, incomplete_reason=reason)
+    return TestRun(record, output, done.exit_code, done.timed_out, problem)
+
+
+def _status(exit_code: int | None) -> int | None:
+    """Keep a usage or collection status; a clean exit without a finished record is no status at all."""
+    return exit_code if exit_code is not None and exit_code > 0 else None
+
+
+def _hanging(record: RunRecord, problem: str) -> str:
+    return f"{problem}; in flight: {record.in_flight}" if record.in_flight else problem

@@ -1,0 +1,144 @@
+"""What a failing report tells, as plain text that any process can carry."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from .signature import FailureFacts, cause, signature
+
+if TYPE_CHECKING:
+    import pytest
+
+#: The report attribute that carries a failure over xdist: one ASCII string, for nothing else survives the wire safely.
+ATTRIBUTE = "fireloop_failure"
+MESSAGE_LIMIT = 4_000
+FRAME_LIMIT = 30
+LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}_pytest{os.sep}")
+
+
+def describe(report: Any, excinfo: Any, config: pytest.Config) -> str:
+    """Return the failure as JSON: signature, cause, exception, message, location, statement, frames."""
+    root = str(config.rootpath)
+    known = known_facts(root)
+    if excinfo is None:
+        facts = FailureFacts(report.when or "collect", "", longrepr_text(report), known=known)
+        location = str(report.nodeid.split("::")[0])
+        frames: list[str] = []
+    else:
+        value = _original(excinfo.value)
+        entries = _own_entries(value, root)
+        crash = entries[-1] if entries else None
+        facts = FailureFacts(
+            getattr(report, "when", None) or "collect",
+            _name(value),
+            message_of(report, value),
+            crash.statement if crash else "",
+            tuple((entry.path, entry.function) for entry in entries),
+            _chain(value),
+            known,
+        )
+        frames = [f"{entry.path}:{entry.line} in {entry.function}" for entry in entries]
+        location = f"{crash.path}:{crash.line}" if crash else str(report.nodeid.split("::")[0])
+    return json.dumps(
+        {
+            "signature": signature(facts),
+            "cause": cause(facts),
+            "exception": facts.exception,
+            "message": facts.message[:MESSAGE_LIMIT],
+            "location": location,
+            "statement": facts.statement.strip(),
+            "frames": frames[-FRAME_LIMIT:],
+        }
+    )
+
+
+def known_facts(root: str) -> tuple[tuple[str, str], ...]:
+    """Return this machine's own values that may stand in a text, longest first."""
+    pairs = {
+        root: "<root>",
+        os.path.realpath(root): "<root>",
+        os.path.expanduser("~"): "<home>",
+        tempfile.gettempdir() + os.sep + "pytest-of-": os.sep + "pytest-of-",
+    }
+    return tuple(sorted(((value, name) for value, name in pairs.items() if len(value) > 3), key=lambda p: -len(p[0])))
+
+
+def longrepr_text(report: Any) -> str:
+    """Return the text of a report that has no exception: a crash, a strict xpass, a usage error."""
+    longrepr = report.longrepr
+    if isinstance(longrepr, tuple):
+        return str(longrepr[-1])
+    crash = getattr(longrepr, "reprcrash", None)
+    return str(crash.message if crash is not None else longrepr or "")
+
+
+def message_of(report: Any, value: BaseException) -> str:
+    """Return the message that pytest shows, which holds the rewritten assertion."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = crash.message if crash is not None else ""
+    if not text:
+        try:
+            text = f"{_name(value)}: {value}"
+        except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
+            text = f"{_name(value)}: <{type(error).__name__} in __str__>"
+    return str(text)
+
+
+class _Entry:
+    """One frame of the project's own code."""
+
+    __slots__ = ("function", "line", "path", "statement")
+
+    def __init__(self, path: str, line: int, function: str, statement: str) -> None:
+        self.path, self.line, self.function, self.statement = path, line, function, statement
+
+
+def _own_entries(value: BaseException, root: str) -> list[_Entry]:
+    import linecache
+
+    entries = []
+    traceback = value.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        path = code.co_filename
+        if path.startswith(root + os.sep) and not any(part in path for part in LIBRARIES):
+            statement = linecache.getline(path, traceback.tb_lineno)
+            relative = os.path.relpath(path, root).replace(os.sep, "/")
+            entries.append(_Entry(relative, traceback.tb_lineno, code.co_name, statement.strip()))
+        traceback = traceback.tb_next
+    if isinstance(value, SyntaxError) and value.filename and value.filename.startswith(root + os.sep):
+        relative = os.path.relpath(value.filename, root).replace(os.sep, "/")
+        entries.append(_Entry(relative, value.lineno or 0, "<module>", (value.text or "").strip()))
+    return entries
+
+
+def _original(value: BaseException) -> BaseException:
+    """Return what pytest wrapped: a file that cannot be imported arrives as a CollectError."""
+    if type(value).__name__ in {"CollectError", "ConftestImportFailure"}:
+        return getattr(value, "cause", None) or value.__cause__ or value.__context__ or value
+    return value
+
+
+def _name(value: BaseException) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ in {"builtins", "_pytest.outcomes"} else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _chain(value: BaseException) -> tuple[tuple[str, str], ...]:
+    found = []
+    seen = {id(value)}
+    while len(found) < 8:
+        following = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
+        if following is None or id(following) in seen:
+            break
+        seen.add(id(following))
+        value = following
+        try:
+            text = str(value)
+        except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
+            text = f"<{type(error).__name__} in __str__>"
+        found.append((_name(value), text[:MESSAGE_LIMIT]))
+    return tuple(found)

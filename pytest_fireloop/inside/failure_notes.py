@@ -1,0 +1,39 @@
+"""Puts what is known of a failure on its report, in the process where the exception still lives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .failure import ATTRIBUTE, describe
+from .guard import Guarded, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+class FailureNotes(Guarded):
+    """Registered everywhere, in xdist's workers too."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+        report = yield
+        if report.failed:
+            self._note(report, call.excinfo)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, Any, Any]:
+        report = yield
+        if report.failed:
+            call = getattr(report, "call", None)
+            self._note(report, getattr(call, "excinfo", None))
+        return report
+
+    @guarded
+    def _note(self, report: Any, excinfo: Any) -> None:
+        setattr(report, ATTRIBUTE, describe(report, excinfo, self.config))

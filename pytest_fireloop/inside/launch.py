@@ -1,0 +1,51 @@
+"""Starts pytest as `python -m pytest` does, but so that the project cannot shadow pytest or this plugin.
+
+Run by path: `python launch.py PARTS MAP_FROM MAP_TO PYTEST_ARGS...`; PARTS is the folder that holds the plugin, the
+two MAP words are empty, or a folder of the original tree and the room that stands for it.
+"""
+
+import os
+import sys
+
+
+def mapped(path, origin, room):
+    """Return the path with the original tree replaced by the room."""
+    real = os.path.realpath(path)
+    if real == origin or real.startswith(origin + os.sep):
+        return room + real[len(origin) :]
+    return path
+
+
+def map_imports(origin, room):
+    """Point path entries and the finders of editable installs at the room."""
+    sys.path[:] = [mapped(entry, origin, room) if entry else entry for entry in sys.path]
+    for finder in sys.meta_path:
+        module = sys.modules.get(getattr(finder, "__module__", ""), None)
+        for table in (getattr(module, "MAPPING", None), getattr(finder, "known_source_files", None)):
+            if isinstance(table, dict):
+                for name, target in list(table.items()):
+                    if isinstance(target, str):
+                        table[name] = mapped(target, origin, room)
+    sys.path_importer_cache.clear()
+
+
+def main():
+    """Run pytest in this process and return its exit code."""
+    parts, origin, room, *arguments = sys.argv[1:]
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
+    if origin:
+        map_imports(os.path.realpath(origin), room)
+    try:
+        import pytest
+    except ImportError as error:
+        sys.stderr.write("fire-loop: this interpreter has no pytest: %s\n" % error)
+        return 97
+    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, parts)
+    sys.argv = [os.path.join(parts, "pytest"), *arguments]
+    return int(pytest.main(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
