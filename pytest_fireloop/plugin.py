@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the `fire-loop` group; without one of them nothing else of this package is imported."""
+    if "FIRELOOP_FRESH" in os.environ:
+        from .inside.fresh import install
+
+        install()
     group = parser.getgroup("fire-loop", "referee for loops of a coding agent")
     group.addoption(
         "--fire-loop",

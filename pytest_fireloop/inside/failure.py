@@ -124,11 +124,15 @@ def _original(value: BaseException) -> BaseException:
 
 def _name(value: BaseException) -> str:
     kind = type(value)
-    return kind.__qualname__ if kind.__module__ in {"builtins", "_pytest.outcomes"} else f"{kind.__module__}.{kind.__qualname__}"
+    return (
+        kind.__qualname__
+        if kind.__module__ in {"builtins", "_pytest.outcomes"}
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
 
 
 def _chain(value: BaseException) -> tuple[tuple[str, str], ...]:
-    found = []
+    found: list[tuple[str, str]] = []
     seen = {id(value)}
     while len(found) < 8:
         following = value.__cause__ or (None if value.__suppress_context__ else value.__context__)

@@ -8,7 +8,7 @@ import os
 import sys
 
 
-def mapped(path, origin, room):
+def mapped(path: str, origin: str, room: str) -> str:
     """Return the path with the original tree replaced by the room."""
     real = os.path.realpath(path)
     if real == origin or real.startswith(origin + os.sep):
@@ -16,7 +16,7 @@ def mapped(path, origin, room):
     return path
 
 
-def map_imports(origin, room):
+def map_imports(origin: str, room: str) -> None:
     """Point path entries and the finders of editable installs at the room."""
     sys.path[:] = [mapped(entry, origin, room) if entry else entry for entry in sys.path]
     for finder in sys.meta_path:
@@ -29,7 +29,7 @@ def map_imports(origin, room):
     sys.path_importer_cache.clear()
 
 
-def main():
+def main() -> int:
     """Run pytest in this process and return its exit code."""
     parts, origin, room, *arguments = sys.argv[1:]
     here = os.path.dirname(os.path.abspath(__file__))
@@ -39,7 +39,7 @@ def main():
     try:
         import pytest
     except ImportError as error:
-        sys.stderr.write("fire-loop: this interpreter has no pytest: %s\n" % error)
+        sys.stderr.write(f"fire-loop: this interpreter has no pytest: {error}\n")
         return 97
     sys.path.insert(0, os.getcwd())
     sys.path.insert(0, parts)

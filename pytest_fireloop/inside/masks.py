@@ -40,9 +40,17 @@ MASKS = (
         "pytest's numbered folders",
         "/tmp/pytest-of-ann/pytest-12/test_write0",
     ),
-    Mask("temporary name", re.compile(r"/tmp/tmp[\w]{6,12}\b"), "<tmp>", "names of the tempfile module", "/tmp/tmpab12cd_x"),
+    Mask(
+        "temporary name",
+        re.compile(r"/tmp/tmp[\w]{6,12}\b"),
+        "<tmp>",
+        "names of the tempfile module",
+        "/tmp/tmpab12cd_x",
+    ),
     Mask("worker", re.compile(r"\bgw\d{1,3}\b"), "gw?", "names of xdist workers", "gw3"),
-    Mask("verbosity hint", re.compile(r"\n?\s*Use -v to get more diff"), "", "depends on -v", "Use -v to get more diff"),
+    Mask(
+        "verbosity hint", re.compile(r"\n?\s*Use -v to get more diff"), "", "depends on -v", "Use -v to get more diff"
+    ),
 )
 
 

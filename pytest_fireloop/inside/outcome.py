@@ -26,7 +26,7 @@ TABLE = {
 
 
 def of_report(report: Any) -> str:
-    """What one report says about its test, or an empty string for nothing."""
+    """Return what one report says about its test, or an empty string for nothing."""
     if is_subtest(report):
         return "failed" if report.outcome == "failed" else ""
     return TABLE.get((report.when, report.outcome, hasattr(report, "wasxfail")), "")

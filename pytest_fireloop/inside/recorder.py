@@ -18,7 +18,7 @@ from .record_file import SCHEMA, RecordFile
 from .signature import FailureFacts, cause, signature
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 
 class _Test:
@@ -42,6 +42,7 @@ class Recorder(Guarded):
         self.config = config
         self.path = path
         self.record: dict[str, Any] | None = None
+        self.listener: Callable[[dict[str, Any], pytest.Session], None] | None = None
         self.narrowed = list(scope.narrowed_by(config))
         self._tests: dict[str, _Test] = {}
         self._collected: dict[str, None] = {}
@@ -140,6 +141,8 @@ class Recorder(Guarded):
     @guarded
     def _finish(self, session: pytest.Session) -> None:
         self.record = self._build(int(session.exitstatus))
+        if self.listener is not None:
+            self.listener(self.record, session)
         if self._file is not None:
             self._file.finish(self.record)
 

@@ -52,7 +52,15 @@ def is_no_run(config: pytest.Config) -> bool:
     option = config.option
     return any(
         getattr(option, name, False)
-        for name in ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test", "markers", "help")
+        for name in (
+            "collectonly",
+            "setuponly",
+            "setupplan",
+            "showfixtures",
+            "show_fixtures_per_test",
+            "markers",
+            "help",
+        )
     )
 
 

@@ -97,19 +97,23 @@ class RunRecord:
         return frozenset(test.nodeid for test in self.tests if test.outcome in RED)
 
     @property
-    def green(self) -> bool:
-        """Whether this run alone shows a suite that passes: complete, not narrowed, at least one test passed, none red."""
+    def sound(self) -> bool:
+        """Whether all that was asked for ran and passed: complete, exit code 0, at least one test passed, none red."""
         return (
             self.exit_code == 0
             and self.complete
-            and not self.partial
             and not self.red
             and not self.collection_errors
             and any(test.outcome in GREEN for test in self.tests)
         )
 
+    @property
+    def green(self) -> bool:
+        """Whether this run alone shows a suite that passes: sound, and not narrowed."""
+        return self.sound and not self.partial
+
     def to_json(self) -> dict[str, Any]:
-        """The record as `fireloop.run/1`."""
+        """Return the record as `fireloop.run/1`."""
         return {
             "schema": SCHEMA,
             "run_id": self.run_id,
