@@ -68,7 +68,7 @@ def run_tests(
         "fireloop",
         f"--fire-loop-record={record_path}",
         *([f"--rootdir={command.tree}"] if command.mapped_from else []),
-        *command.args,
+        *(options_only(command.args, command.tree) if select else command.args),
         *extra,
         *select,
     ]
@@ -95,6 +95,16 @@ def run_tests(
         reason = f"pytest recorded exit code {record.exit_code}, its process ended with {done.exit_code}"
         record = replace(record, complete=False, incomplete_reason=reason)
     return TestRun(record, output, done.exit_code, done.timed_out, problem)
+
+
+def absolute(root: str | Path, nodeids: Sequence[str]) -> list[str]:
+    """Return node ids as arguments that hold from any folder."""
+    return [str(Path(root) / nodeid) for nodeid in nodeids]
+
+
+def options_only(args: Sequence[str], tree: Path) -> list[str]:
+    """Return a user's pytest arguments without the paths, for a run that selects its own tests."""
+    return [word for word in args if word.startswith("-") or not (tree / word.split("::")[0]).exists()]
 
 
 def _status(exit_code: int | None) -> int | None:

@@ -1,0 +1,77 @@
+"""The run before the first agent call, and which tests are flaky from the first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tests
+from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.observe.record import GREEN, CollectionError, RunRecord
+from pytest_fireloop.observe.text import one_line
+
+NO_TESTS = 5
+USAGE = 4
+#: Beyond this many failures a second run of them costs more than it tells.
+RERUN_LIMIT = 200
+CONFTEST = re.compile(r"while loading conftest '([^'\n]+)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The first run; `problem` ends the loop before any agent is called."""
+
+    record: RunRecord
+    flaky: frozenset[str] = frozenset()
+    problem: Ending | None = None
+
+
+def take_baseline(command: TestCommand, work: Path) -> Baseline:
+    """Run the tests as they are, and what failed once more."""
+    run = run_tests(command, work=work)
+    record = with_conftest_error(run)
+    if run.problem is not None and not run.timed_out:
+        return Baseline(record, problem=Ending("usage", run.problem))
+    if run.exit_code == USAGE and not record.collection_errors:
+        return Baseline(record, problem=Ending("usage", f"pytest refuses its options: {_last_error(run.output)}"))
+    if run.exit_code == NO_TESTS or (not record.tests and not record.collected and record.exit_code == 0):
+        return Baseline(record, problem=Ending("no_tests", f"pytest collected no tests in {str(command.tree)!r}"))
+    return Baseline(record, _flaky(command, work, record))
+
+
+def with_conftest_error(run: TestRun) -> RunRecord:
+    """Note a conftest that cannot be loaded, at which pytest gives up before any plugin hears of it."""
+    if run.exit_code != USAGE or run.record.collection_errors:
+        return run.record
+    text = run.output.read_text(encoding="utf-8", errors="replace")[-20_000:]
+    found = CONFTEST.search(text)
+    if found is None:
+        return run.record
+    from pytest_fireloop.inside.signature import FailureFacts, signature
+
+    path = found[1].rpartition(f"{run.record.rootdir}/")[2] or found[1]
+    message = "\n".join(line for line in text.splitlines() if line.startswith("E  "))[:4_000] or text[-2_000:]
+    error = CollectionError(path, signature(FailureFacts("collect", "", message)), message)
+    return replace(
+        run.record,
+        exit_code=USAGE,
+        complete=False,
+        incomplete_reason=f"{path} cannot be loaded",
+        collection_errors=(error,),
+    )
+
+
+def _flaky(command: TestCommand, work: Path, record: RunRecord) -> frozenset[str]:
+    reruns = {test.nodeid for test in record.tests if test.reruns and test.outcome in GREEN}
+    failing = [test.nodeid for test in record.tests if test.nodeid in record.red]
+    if not failing or len(failing) > RERUN_LIMIT:
+        return frozenset(reruns)
+    again = run_tests(command, work=work, select=absolute(record.rootdir, failing)).record
+    return frozenset(reruns | {node for node, outcome in again.outcomes.items() if outcome in GREEN})
+
+
+def _last_error(output: Path) -> str:
+    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    errors = [line for line in lines if "error:" in line.lower()]
+    return one_line((errors or lines or ["no output"])[-1], 300)

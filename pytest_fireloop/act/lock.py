@@ -1,0 +1,37 @@
+"""One loop a tree."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+from pathlib import Path
+
+
+class LockedError(Exception):
+    """Another loop holds this tree; the message says which."""
+
+
+class TreeLock:
+    """Held by the kernel for as long as this process lives; what the file says is for the message alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "lock"
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._descriptor, 200, 0).decode("utf-8", "replace").strip() or "unknown"
+            os.close(self._descriptor)
+            raise LockedError(f"another loop works on this tree ({holder}); wait for it, or `fireloop stop`") from error
+        text = f"pid {os.getpid()} on {socket.gethostname()} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, text.encode(), 0)
+
+    def release(self) -> None:
+        """Let the next loop in."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)

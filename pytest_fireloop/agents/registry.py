@@ -1,0 +1,34 @@
+"""Finds agents by name: ours, then those that other packages add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pluggy
+
+from pytest_fireloop.agents import hookspecs
+from pytest_fireloop.agents.agent import Agent
+from pytest_fireloop.agents.command import CommandAgent
+from pytest_fireloop.agents.embedded import RepairAgent
+
+
+def plugin_manager() -> pluggy.PluginManager:
+    """Return a manager with our hooks and every installed package's entry points of the group `fireloop`."""
+    manager = pluggy.PluginManager("fireloop")
+    manager.add_hookspecs(hookspecs)
+    manager.load_setuptools_entrypoints("fireloop")
+    return manager
+
+
+def named_agents(manager: pluggy.PluginManager) -> dict[str, Agent]:
+    """Return all agents that have a name, the embedded one last."""
+    found = [agent for agents in manager.hook.fireloop_agents() for agent in agents]
+    return {agent.name: agent for agent in [*found, RepairAgent()]}
+
+
+def choose_agent(wanted: str, manager: pluggy.PluginManager, environment: Mapping[str, str]) -> Agent:
+    """Return the agent asked for; `auto` takes the first installed one, else the embedded; raises CommandError."""
+    agents = named_agents(manager)
+    if wanted == "auto":
+        return next(agent for agent in agents.values() if agent.missing(environment) is None)
+    return agents[wanted] if wanted in agents else CommandAgent.parse(wanted)

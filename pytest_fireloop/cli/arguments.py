@@ -1,0 +1,59 @@
+"""Argument types and the one-line error that all commands share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from typing import NoReturn
+
+from pytest_fireloop.judge.verdict import EXIT_CODES
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line and exits with 4."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line, exit with 4."""
+        sys.exit(usage_error(self.prog, message))
+
+
+def usage_error(program: str, message: str) -> int:
+    """Print one line on standard error and return 4."""
+    text = " ".join(message.split())
+    sys.stderr.write(f"{program}: {text}\n".encode("ascii", "backslashreplace").decode("ascii"))
+    return EXIT_CODES["usage"]
+
+
+def duration(text: str) -> float:
+    """Read `90`, `90s`, `30m` or `8h` as seconds."""
+    found = DURATION.fullmatch(text.strip())
+    if found is None or float(found[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90, 90s, 30m or 8h")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def count(text: str) -> int:
+    """Read a whole number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return number
+
+
+def money(text: str) -> float:
+    """Read an amount above 0."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = 0.0
+    if not (amount > 0 and math.isfinite(amount)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
+    return amount

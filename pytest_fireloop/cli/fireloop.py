@@ -1,0 +1,65 @@
+"""`fireloop`: look at loops, stop, reset, restore and replay them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from pytest_fireloop.cli.arguments import usage_error
+from pytest_fireloop.judge.verdict import EXIT_CODES
+
+PROGRAM = "fireloop"
+#: Command to what it is for; each is a module of this folder with a `main`.
+COMMANDS = {
+    "status": "show this tree's last loop and the state of its circuit",
+    "stop": "ask the running loop to stop before its next agent call",
+    "reset": "close the circuit and begin anew with the next run",
+    "history": "list this tree's loops",
+    "log": "show what one iteration saw: prompt, agent, tests, decision",
+    "diff": "show what changed up to an iteration",
+    "restore": "bring the files of an iteration back",
+    "replay": "run the judge again over a recorded loop",
+    "signature": "print the failure signatures of records",
+    "doctor": "say what is installed and what would be called",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; a fault of ours is one line and 3."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in {"-h", "--help"}:
+        sys.stdout.write(_help())
+        return 0 if words else EXIT_CODES["usage"]
+    if words[0] not in COMMANDS:
+        return usage_error(PROGRAM, f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
+    from pytest_fireloop.cli.tree import NoLoopError
+    from pytest_fireloop.remember.journal import JournalError
+
+    try:
+        module = importlib.import_module(f"pytest_fireloop.cli.{words[0]}")
+        return int(module.main(words[1:]))
+    except (NoLoopError, JournalError) as error:
+        return usage_error(f"{PROGRAM} {words[0]}", str(error))
+    except KeyboardInterrupt:
+        return EXIT_CODES["interrupted"]
+    except BrokenPipeError:
+        # the reader went away, as `head` does; nothing is left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # the last guard before the user's terminal
+        if os.environ.get("FIRELOOP_DEBUG"):
+            raise
+        usage_error(PROGRAM, f"internal error: {type(error).__name__}: {error} (FIRELOOP_DEBUG=1 shows where)")
+        return EXIT_CODES["error"]
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "".join(f"  {name:<{width}}  {text}\n" for name, text in COMMANDS.items())
+    return f"usage: fireloop COMMAND [options]\n\n{__doc__}\n\n{rows}\n`fireloop COMMAND --help` says more.\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

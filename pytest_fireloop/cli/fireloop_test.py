@@ -1,0 +1,226 @@
+"""`fireloop-test`: call the agent and then pytest, again and again, until the tests are green or the circuit trips."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_fireloop.cli.arguments import Parser, count, duration, usage_error
+from pytest_fireloop.judge.verdict import EXIT_CODES
+
+PROGRAM = "fireloop-test"
+EPILOG = """\
+example: fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- -x tests/auth
+exit codes: 0 green, 1 limit reached, 2 interrupted, 3 internal error, 4 usage, 5 no tests, 10 circuit open, 11 blocked,
+12 rest, 13 false green, 14 agent unavailable"""
+
+
+def build_parser() -> Parser:
+    """Return the parser; pytest's own arguments come after `--` and are split off before."""
+    parser = Parser(
+        prog=PROGRAM,
+        usage='%(prog)s "PROMPT" [options] [-- PYTEST_ARGS...]',
+        description=__doc__,
+        epilog=EPILOG,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("prompt", nargs="?", metavar="PROMPT", help="the task; its words never narrow what must be green")
+    add("--prompt-file", metavar="FILE", help="read the task from FILE, or from standard input with -")
+    add("--agent", default="auto", metavar="NAME|COMMAND", help="an agent by name, or any command; default: auto")
+    add("--agent-arg", action="append", default=[], metavar="ARG", help="one more argument for the agent; repeatable")
+    add("--max-iterations", type=count, default=50, metavar="N", help="default: 50")
+    add("--max-time", type=duration, default=duration("8h"), metavar="TIME", help="default: 8h")
+    add("--agent-timeout", type=duration, default=duration("30m"), metavar="TIME", help="default: 30m")
+    add("--test-timeout", type=duration, default=duration("30m"), metavar="TIME", help="default: 30m")
+    add("--completion-promise", default="DONE", metavar="TEXT", help="only asked for with --until both; default: DONE")
+    add("--until", choices=("green", "both"), default="green", help="both: green, and the promise as well")
+    add("--no-circuit-breaker", action="store_true", help="never stop for stagnation (not recommended)")
+    add("--profile", choices=("balanced", "strict", "aggressive"), default=None, help="default: balanced")
+    add("--aggressive", action="store_true", help="the same as --profile aggressive")
+    add("--cooldown", type=duration, default=duration("30m"), metavar="TIME", help="default: 30m")
+    add("--wait", action="store_true", help="stay and probe after the cooldown instead of exit 10")
+    add("--test-edits", choices=("review", "forbid", "allow"), default="review", help="default: review")
+    add("--allow-test-edits", action="append", default=[], metavar="GLOB", help="tests that the agent may change")
+    add("--python", metavar="PATH", help="the interpreter that runs the tests")
+    add("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
+    add("--example", metavar="NAME", help="copy a bundled example to a temporary folder and run there")
+    add("--dry-run", action="store_true", help="show the agent, the settings and the first prompt; call no agent")
+    add("--json", action="store_true", help="one JSON summary on standard output, the rest on standard error")
+    add("--quiet", action="store_true", help="the summary alone")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one loop and return its exit code; a fault of ours is one line and 3."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    cut = words.index("--") if "--" in words else len(words)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _main(words[:cut], tuple(words[cut + 1 :]))
+    except KeyboardInterrupt:
+        return EXIT_CODES["interrupted"]
+    except Exception as error:  # the last guard before the user's terminal
+        if os.environ.get("FIRELOOP_DEBUG"):
+            raise
+        usage_error(PROGRAM, f"internal error: {type(error).__name__}: {error} (FIRELOOP_DEBUG=1 shows where)")
+        return EXIT_CODES["error"]
+
+
+def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
+    from pytest_fireloop.act.checkpoints import CheckpointError
+    from pytest_fireloop.act.interpreter import InterpreterError
+    from pytest_fireloop.act.lock import LockedError
+    from pytest_fireloop.act.settings import SettingsError
+    from pytest_fireloop.agents.command import CommandError
+    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
+
+    parser = build_parser()
+    try:
+        options = _options(parser, words)
+        return _run(options, pytest_args)
+    except (SettingsError, InterpreterError, CommandError, LockedError) as error:
+        return usage_error(PROGRAM, str(error))
+    except JournalDamagedError as error:
+        usage_error(PROGRAM, str(error))
+        return EXIT_CODES["circuit_open"]
+    except (JournalError, CheckpointError) as error:
+        usage_error(PROGRAM, str(error))
+        return EXIT_CODES["error"]
+
+
+def _options(parser: Parser, words: Sequence[str]) -> Namespace:
+    """Parse the command line over the project's own settings."""
+    from pytest_fireloop.act.settings import SettingsError, project_settings
+
+    actions = {
+        option.removeprefix("--").replace("-", "_"): action
+        for action in parser._actions  # noqa: SLF001 - argparse offers no other list of its options
+        for option in action.option_strings
+        if option.startswith("--") and option not in {"--help", "--example", "--json", "--dry-run"}
+    }
+    defaults: dict[str, Any] = {}
+    for name, value in project_settings(Path.cwd(), {name: name for name in actions}).items():
+        action = actions[name]
+        if action.nargs == 0:
+            if not isinstance(value, bool):
+                raise SettingsError(f"[tool.fireloop] {name} = {value!r}: must be true or false")
+            defaults[action.dest] = value
+            continue
+        values = value if isinstance(value, list) and isinstance(action.default, list) else [value]
+        try:
+            read = [action.type(str(each)) if callable(action.type) else str(each) for each in values]
+        except Exception as error:
+            raise SettingsError(f"[tool.fireloop] {name}: {error}") from error
+        if action.choices is not None and read[0] not in action.choices:
+            raise SettingsError(f"[tool.fireloop] {name} = {value!r}: choose from {', '.join(action.choices)}")
+        defaults[action.dest] = read if isinstance(action.default, list) else read[0]
+    parser.set_defaults(**defaults)
+    return parser.parse_args(words)
+
+
+def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
+    from pytest_fireloop.act.example import copy_example
+    from pytest_fireloop.act.interpreter import find_interpreter
+    from pytest_fireloop.act.lock import TreeLock
+    from pytest_fireloop.act.loop import Loop
+    from pytest_fireloop.act.settings import LoopSettings, SettingsError
+    from pytest_fireloop.agents.registry import choose_agent, plugin_manager
+    from pytest_fireloop.remember.journal import Journal
+    from pytest_fireloop.remember.paths import make_private, state_folder
+    from pytest_fireloop.show.display import Display
+    from pytest_fireloop.show.summary import summary_lines
+
+    task = _task(options)
+    display = Display(machine_output=options.json, quiet=options.quiet)
+    environment = dict(os.environ)
+    tree = Path.cwd().resolve()
+    python = options.python
+    if options.example is not None:
+        tree = copy_example(options.example)
+        python = python or sys.executable
+        options.agent = "repair" if options.agent == "auto" else options.agent
+        display.always(f"example {options.example!r} is copied to {tree}")
+    elif tree in {Path(os.path.expanduser("~")).resolve(), Path(tree.anchor)}:
+        raise SettingsError(f"{str(tree)!r} is no project; change to the folder of one")
+    agent = choose_agent(options.agent, plugin_manager(), environment)
+    missing = agent.missing(environment)
+    if missing is not None:
+        usage_error(PROGRAM, missing)
+        return EXIT_CODES["agent_unavailable"]
+    settings = LoopSettings(
+        task=task,
+        tree=tree,
+        state=make_private(state_folder(tree, environment, options.fire_loop_dir)),
+        agent=agent,
+        interpreter=find_interpreter(tree, python, environment),
+        environment=environment,
+        pytest_args=pytest_args,
+        agent_args=tuple(options.agent_arg),
+        max_iterations=options.max_iterations,
+        max_time_s=options.max_time,
+        agent_timeout_s=options.agent_timeout,
+        test_timeout_s=options.test_timeout,
+        cooldown_s=options.cooldown,
+        profile=options.profile or ("aggressive" if options.aggressive else "balanced"),
+        circuit_breaker=not options.no_circuit_breaker,
+        completion_promise=options.completion_promise,
+        until=options.until,
+        test_edits=options.test_edits,
+        allow_test_edits=tuple(options.allow_test_edits),
+        wait=options.wait,
+    )
+    lock = TreeLock(settings.state)
+    journal = Journal(settings.state / "journal.sqlite")
+    try:
+        found = settings.interpreter
+        display.line(f"fireloop: agent {agent.name}, profile {settings.profile}, state in {settings.state}")
+        display.line(f"python: {found.path} ({found.python}, pytest {found.pytest}; from {found.origin})")
+        loop = Loop(settings, journal, display)
+        if options.dry_run:
+            sys.stdout.write(loop.preview())
+            return 0
+        summary = loop.run()
+    finally:
+        journal.close()
+        lock.release()
+    if summary["verdict"] == "usage":
+        return usage_error(PROGRAM, summary["reason"])
+    if options.json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+        sys.stdout.flush()
+    for line in summary_lines(summary):
+        display.always(line)
+    return int(summary["exit_code"])
+
+
+def _task(options: Namespace) -> str:
+    from pytest_fireloop.act.settings import SettingsError
+
+    if options.prompt is not None and options.prompt_file is not None:
+        raise SettingsError("give the prompt or --prompt-file, not both")
+    text = options.prompt
+    if options.prompt_file is not None:
+        try:
+            text = sys.stdin.read() if options.prompt_file == "-" else Path(options.prompt_file).read_text("utf-8")
+        except (OSError, UnicodeError) as error:
+            raise SettingsError(f"--prompt-file: cannot read {options.prompt_file!r}: {error}") from error
+    if text is None or not text.strip():
+        raise SettingsError(
+            'the prompt is empty; say what is to be done, as in: fireloop-test "fix failing auth tests"'
+        )
+    return str(text)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

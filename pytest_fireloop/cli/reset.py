@@ -1,0 +1,28 @@
+"""`fireloop reset`: close the circuit and begin anew."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.remember.journal import JournalDamagedError
+
+
+def main(argv: Sequence[str]) -> int:
+    """End the open loops and forget the last trip; a damaged journal is moved aside, never deleted."""
+    made = parser("reset", "Close the circuit and begin anew with the next run.", "fireloop reset")
+    state = TreeState(made.parse_args(argv).fire_loop_dir)
+    try:
+        journal = state.journal()
+        for row in journal.loops():
+            if row.verdict in {None, "circuit_open"}:
+                journal.end_loop(row.loop_id, "reset", row.data.get("summary") or {})
+    except JournalDamagedError:
+        aside = state.journal_path.with_suffix(f".damaged-{int(time.time())}")
+        os.replace(state.journal_path, aside)
+        sys.stdout.write(f"the damaged journal is kept as {aside}\n")
+    sys.stdout.write("the circuit is closed; the next red run begins a new loop\n")
+    return 0

@@ -1,0 +1,34 @@
+"""`fireloop restore`: bring the files of an iteration back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fireloop.act.checkpoints import Checkpoints
+from pytest_fireloop.act.lock import TreeLock
+from pytest_fireloop.cli.tree import TreeState, parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Checkpoint the present, write the target's files, remove only what the loop added later; return 0."""
+    made = parser(
+        "restore", "Bring the files of an iteration back; the present state is kept.", "fireloop restore best"
+    )
+    made.add_argument("target", nargs="?", metavar="[ID:]ITERATION|best", help="default: the last iteration")
+    options = made.parse_args(argv)
+    state = TreeState(options.fire_loop_dir)
+    journal = state.journal()
+    row, number, commit = state.iteration(journal, options.target)
+    lock = TreeLock(state.folder)
+    try:
+        checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree)
+        present = checkpoints.take(f"before restoring {row.loop_id}:{number}")
+        later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
+        done = checkpoints.restore(commit, later=later)
+    finally:
+        lock.release()
+    print(
+        f"restored iteration {number} of loop {row.loop_id}: {len(done.written)} written, {len(done.removed)} removed"
+    )
+    print(f"the state before is kept as checkpoint {present.commit}")
+    return 0

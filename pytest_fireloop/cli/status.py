@@ -1,0 +1,45 @@
+"""`fireloop status`: this tree's last loop and its circuit."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+
+from pytest_fireloop.cli.tree import TreeState, parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the state and return 0."""
+    made = parser("status", "Show this tree's last loop and the state of its circuit.", "fireloop status --json")
+    made.add_argument("--json", action="store_true", help="one JSON object")
+    options = made.parse_args(argv)
+    state = TreeState(options.fire_loop_dir)
+    journal = state.journal()
+    row = state.loop(journal, None)
+    rows = journal.iterations(row.loop_id)
+    decision = (rows[-1].get("decision") if rows else None) or {}
+    circuit = decision.get("circuit") or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None}
+    data = {
+        "schema": "fireloop.status/1",
+        "loop_id": row.loop_id,
+        "kind": row.kind,
+        "verdict": row.verdict or "running",
+        "iterations": max(0, len(rows) - 1),
+        "circuit": circuit,
+        "health": decision.get("health"),
+        "level": decision.get("level"),
+        "state_folder": str(state.folder),
+    }
+    if options.json:
+        sys.stdout.write(json.dumps(data) + "\n")
+        return 0
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
+    sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {data['verdict']}\n")
+    sys.stdout.write(f"iterations: {data['iterations']}, health {data['health']}, level {data['level']}\n")
+    retry = circuit.get("retry_at")
+    when = time.strftime(", a probe is allowed from %Y-%m-%d %H:%M:%S", time.localtime(retry)) if retry else ""
+    sys.stdout.write(f"circuit: {circuit['state']} {circuit.get('reason') or ''}{when}\n")
+    sys.stdout.write(f"state: {state.folder}\n")
+    return 0

@@ -1,0 +1,170 @@
+"""What happened, in one SQLite file that only grows: loops, iterations, runs, circuit."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+BUSY_S = 30.0
+TABLES = """
+CREATE TABLE loops (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);
+CREATE TABLE iterations (
+    loop_id TEXT NOT NULL REFERENCES loops(id), number INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (loop_id, number));
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, environment TEXT NOT NULL, scope TEXT NOT NULL, data TEXT NOT NULL);
+CREATE TABLE requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
+"""
+
+
+class JournalError(Exception):
+    """The journal cannot be used; the message is one line that says what to do."""
+
+
+class JournalDamagedError(JournalError):
+    """The file is no journal any more, so that the state of the circuit is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRow:
+    """One loop as the journal holds it; `data` is its settings, prompt and, at the end, its summary."""
+
+    loop_id: str
+    kind: str
+    started: float
+    ended: float | None
+    verdict: str | None
+    data: Mapping[str, Any]
+
+
+class Journal:
+    """Short transactions, one at a time; damaged or newer files are refused, never deleted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+            os.chmod(path, 0o600)
+            self._prepare()
+        except sqlite3.DatabaseError as error:
+            kind = JournalError if isinstance(error, sqlite3.OperationalError) else JournalDamagedError
+            raise kind(_damaged(path, error)) from error
+        except OSError as error:
+            raise JournalError(f"cannot use the journal {str(path)!r}: {error}") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def begin_loop(self, loop_id: str, kind: str, data: Mapping[str, Any], at: float | None = None) -> None:
+        """Note that a loop began; `kind` is runner or plugin."""
+        with self._write() as database:
+            row = (loop_id, kind, time.time() if at is None else at, json.dumps(data))
+            database.execute("INSERT INTO loops (id, kind, started, data) VALUES (?, ?, ?, ?)", row)
+
+    def end_loop(self, loop_id: str, verdict: str, summary: Mapping[str, Any]) -> None:
+        """Note how a loop ended, with its summary."""
+        with self._write() as database:
+            (text,) = database.execute("SELECT data FROM loops WHERE id = ?", (loop_id,)).fetchone()
+            data = {**json.loads(text), "summary": summary}
+            database.execute(
+                "UPDATE loops SET ended = ?, verdict = ?, data = ? WHERE id = ?",
+                (time.time(), verdict, json.dumps(data), loop_id),
+            )
+
+    def add_iteration(self, loop_id: str, number: int, data: Mapping[str, Any]) -> None:
+        """Store one iteration: facts, decision, checkpoint, prompt and agent's outcome."""
+        with self._write() as database:
+            row = (loop_id, number, json.dumps(data))
+            database.execute("INSERT OR REPLACE INTO iterations (loop_id, number, data) VALUES (?, ?, ?)", row)
+
+    def add_run(self, environment: str, scope: str, data: Mapping[str, Any]) -> None:
+        """Store one run of `pytest --fire-loop`."""
+        with self._write() as database:
+            row = (environment, scope, json.dumps(data))
+            database.execute("INSERT INTO runs (environment, scope, data) VALUES (?, ?, ?)", row)
+
+    def last_run(self, environment: str) -> Mapping[str, Any] | None:
+        """Return the last run stored for an environment, or None."""
+        query = "SELECT data FROM runs WHERE environment = ? ORDER BY number DESC LIMIT 1"
+        row = self._read(query, (environment,)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def loops(self, kind: str | None = None) -> list[LoopRow]:
+        """Return all loops, newest first."""
+        query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY started DESC, rowid DESC"
+        rows = [LoopRow(row[0], row[1], row[2], row[3], row[4], json.loads(row[5])) for row in self._read(query, ())]
+        return [row for row in rows if kind is None or row.kind == kind]
+
+    def loop(self, loop_id: str) -> LoopRow | None:
+        """Return one loop, or None."""
+        return next((row for row in self.loops() if row.loop_id == loop_id), None)
+
+    def iterations(self, loop_id: str) -> list[dict[str, Any]]:
+        """Return a loop's iterations in order."""
+        query = "SELECT data FROM iterations WHERE loop_id = ? ORDER BY number"
+        return [json.loads(row[0]) for row in self._read(query, (loop_id,))]
+
+    def request(self, name: str) -> None:
+        """Leave a request for the running loop, such as `stop`."""
+        with self._write() as database:
+            database.execute("INSERT OR REPLACE INTO requests (name, at) VALUES (?, ?)", (name, time.time()))
+
+    def requested(self, name: str) -> bool:
+        """Whether a request is waiting."""
+        return self._read("SELECT 1 FROM requests WHERE name = ?", (name,)).fetchone() is not None
+
+    def clear_request(self, name: str) -> None:
+        """Take a request back, or note that it was met."""
+        with self._write() as database:
+            database.execute("DELETE FROM requests WHERE name = ?", (name,))
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise JournalError(f"cannot write the journal {str(self.path)!r}: {error}") from error
+
+    def _read(self, query: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        try:
+            return self._database.execute(query, values)
+        except sqlite3.Error as error:
+            raise JournalDamagedError(_damaged(self.path, error)) from error
+
+    def _prepare(self) -> None:
+        database = self._database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise JournalError(
+                f"the journal {str(self.path)!r} is of a newer version ({version}); update pytest-fireloop, "
+                "or use another folder with --fire-loop-dir"
+            )
+        if version == 0:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        else:
+            database.execute("SELECT 1 FROM loops LIMIT 1").fetchone()
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return (
+        f"cannot read the journal {str(path)!r}: {error}; the circuit stays open until it is mended: "
+        "move the file away, or run `fireloop reset`"
+    )

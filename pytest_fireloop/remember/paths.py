@@ -1,0 +1,39 @@
+"""Where the state of a tree lies: outside the work tree and outside `.git`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def state_root(environment: Mapping[str, str]) -> Path:
+    """Return the folder for the state of all trees of this user."""
+    base = environment.get("XDG_STATE_HOME") or ""
+    if os.path.isabs(base):
+        return Path(base) / "fireloop"
+    home = environment.get("HOME") or ""
+    if not os.path.isabs(home):
+        # no home to speak of, as under some service managers: a private folder beside the user's other temporary files
+        return Path(environment.get("TMPDIR") or "/tmp") / f"fireloop-{os.getuid()}"  # noqa: S108 - made with mode 0700
+    return Path(home) / ".local" / "state" / "fireloop"
+
+
+def state_folder(tree: Path, environment: Mapping[str, str], wanted: str | None = None) -> Path:
+    """Return the folder for one tree: the option's, else $FIRELOOP_DIR, else one named after the tree's real path."""
+    if wanted:
+        return Path(wanted).absolute()
+    if environment.get("FIRELOOP_DIR"):
+        return Path(environment["FIRELOOP_DIR"]).absolute()
+    real = os.path.realpath(tree)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(real))[:40] or "root"
+    digest = hashlib.blake2b(os.fsencode(real), digest_size=6).hexdigest()
+    return state_root(environment) / f"{name}-{digest}"
+
+
+def make_private(folder: Path) -> Path:
+    """Create a folder, with its parents, that only this user can enter."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,43 @@
+"""The end of a loop, for people and for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SHOWN = 10
+
+
+def counts_line(counts: Mapping[str, int]) -> str:
+    """Return counts as `31 passed, 7 failed`, or `no tests`."""
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number) or "no tests"
+
+
+def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+    """Return the summary as lines for people."""
+    lines = [f"verdict: {summary['verdict']} (exit {summary['exit_code']})", f"reason: {summary['reason']}"]
+    calls = summary["agent_calls"]
+    lines.append(
+        f"iterations: {summary['iterations']}, agent calls: {calls}, time: {summary['duration_s']:.1f} s, "
+        f"files changed: {summary['files_changed']}"
+    )
+    if summary["baseline"]:
+        lines.append(f"tests: {counts_line(summary['baseline'])} -> {counts_line(summary['final'])}")
+    for name in ("fixed", "broken", "still_failing", "flaky"):
+        nodes = summary[name]
+        if nodes:
+            lines.append(f"{name.replace('_', ' ')}: {len(nodes)}")
+            lines += [f"  {node}" for node in nodes[:SHOWN]]
+            lines += [f"  and {len(nodes) - SHOWN} more"] if len(nodes) > SHOWN else []
+    integrity = summary["integrity"]
+    if integrity["where"]:
+        lines.append(f"integrity: {integrity['verdict']}, verified {integrity['where'].replace('_', ' ')}")
+    for finding in integrity["findings"][:SHOWN]:
+        place = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
+        lines.append(f"  {finding['severity']} {finding['kind']} {place}: {finding['detail']}")
+    best = summary["best"]
+    if summary["verdict"] != "green" and best["commit"]:
+        lines.append(f"best state: iteration {best['iteration']}; `fireloop restore best` brings it back")
+    if summary["loop_file"]:
+        lines.append(f"loop file: {summary['loop_file']}")
+    return lines
