@@ -22,7 +22,6 @@ def main(argv: Sequence[str]) -> int:
     lock = TreeLock(state.folder)
     try:
         checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree)
-        present = checkpoints.take(f"before restoring {row.loop_id}:{number}")
         later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
         done = checkpoints.restore(commit, later=later)
     finally:
@@ -30,5 +29,5 @@ def main(argv: Sequence[str]) -> int:
     print(
         f"restored iteration {number} of loop {row.loop_id}: {len(done.written)} written, {len(done.removed)} removed"
     )
-    print(f"the state before is kept as checkpoint {present.commit}")
+    print(f"the state before is kept as checkpoint {done.present}")
     return 0

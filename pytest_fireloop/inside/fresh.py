@@ -51,6 +51,18 @@ def install() -> None:
     try:
         from _pytest.assertion import rewrite
 
-        rewrite._read_pyc = lambda *_args, **_kwargs: None  # noqa: SLF001 - the same for rewritten tests
+        _forget_rewritten(rewrite, os.path.realpath(tree))
     except (ImportError, AttributeError):
         return
+
+
+def _forget_rewritten(rewrite: Any, tree: str) -> None:
+    """Let pytest rewrite the tree's test modules anew, while plugins from elsewhere keep their cached byte code."""
+    read = rewrite._read_pyc  # noqa: SLF001 - pytest offers no setting for it
+
+    def read_pyc(source: Any, *args: Any, **kwargs: Any) -> Any:
+        real = os.path.realpath(source)
+        ours = real.startswith(tree + os.sep) and not any(name in real for name in FOREIGN)
+        return None if ours else read(source, *args, **kwargs)
+
+    rewrite._read_pyc = read_pyc  # noqa: SLF001 - as above

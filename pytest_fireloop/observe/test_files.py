@@ -2,47 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
 
-TEST_FOLDERS = frozenset({"tests", "test", "testing", "__snapshots__", "__tests__"})
-TEST_SUFFIXES = (".snap", ".ambr")
-CONFIGURATION = frozenset(
+#: Folders whose files, of whatever kind, are the tests' own: fixtures, data, snapshots.
+TEST_FOLDERS = frozenset(
     {
-        "conftest.py",
-        "pytest.ini",
-        ".pytest.ini",
-        "pytest.toml",
-        ".pytest.toml",
-        "pyproject.toml",
-        "tox.ini",
-        "setup.cfg",
-        ".coveragerc",
-        "sitecustomize.py",
-        "usercustomize.py",
+        "tests",
+        "test",
+        "testing",
+        "__tests__",
+        "testdata",
+        "test_data",
+        "__snapshots__",
+        "__image_snapshots__",
+        "cassettes",
     }
+)
+TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py", "*.snap", "*.ambr", "*.approved.*")
+#: What can decide which tests are collected and how, or what an interpreter does before them.
+CONFIGURATION_NAMES = (
+    "conftest.py",
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "*.pth",
 )
 
 
-def is_test_file(path: str, collected: Collection[str] = ()) -> bool:
-    """Whether a path, relative to the tree, belongs to the tests.
+def is_test_file(path: str, collected: Collection[str] = (), *, doctests: Collection[str] = ()) -> bool:
+    """Whether a path, relative to the tree, belongs to the tests: by its name, its folder, or as pytest collected it.
 
-    What pytest collected counts only under a test's name or folder: a source file that is collected for its doctests is
-    product.
+    A path in `doctests`, a module collected only for its doctests, is product unless its name or folder says otherwise.
     """
     *folders, name = path.split("/")
-    if name == "conftest.py" or _test_name(name) or name.endswith(TEST_SUFFIXES):
+    if _named(name, TEST_NAMES) or any(folder.lower() in TEST_FOLDERS for folder in folders):
         return True
-    if any(folder in TEST_FOLDERS for folder in folders):
-        return True
-    return path in collected and not name.endswith(".py")
+    return path in collected and path not in doctests
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a path can decide what pytest collects, or what an interpreter does before it."""
-    name = path.rpartition("/")[2]
-    return name in CONFIGURATION or name.endswith(".pth")
+    """Whether a path, at any depth, can decide how tests are collected and run."""
+    return _named(path.rpartition("/")[2], CONFIGURATION_NAMES)
 
 
-def _test_name(name: str) -> bool:
-    stem, _, suffix = name.rpartition(".")
-    return suffix == "py" and (stem.startswith("test_") or stem.endswith("_test") or stem in {"test", "tests"})
+def doctest_modules(nodeids: Iterable[str]) -> frozenset[str]:
+    """Return the Python files, but those named as tests, whose node ids are all doctests: `pkg/a.py::pkg.a.function`."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for nodeid in nodeids:
+        path, _, item = nodeid.partition("::")
+        is_module = path.endswith(".py") and not is_test_file(path)
+        (found if is_module and _is_doctest(path, item) else others).add(path)
+    return frozenset(found - others)
+
+
+def _is_doctest(path: str, item: str) -> bool:
+    """Whether an item bears the module's dotted name, which starts at the folder that was on the import path."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").replace(".", "_").split("/")
+    modules = (".".join(parts[start:]) for start in range(len(parts)))
+    return any(item == module or item.startswith(f"{module}.") for module in modules)
+
+
+def _named(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,233 @@
+"""Checkpoints: commits of the whole tree in a bare repository of our own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
+from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit, join_names, split_names
+from pytest_fireloop.act.tree_difference import FileDifference, compare
+from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
+from pytest_fireloop.act.tree_writer import TreeWriter
+from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningful
+
+__all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
+
+#: How often a tree is listed when files come and go between the walk and git.
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One stored state; `files` counts what it holds, `left_out` names files too large or unreadable."""
+
+    commit: str
+    tree: str
+    files: int
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore wrote, removed and could not bring back; `present` is the commit of the state before it."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    present: str = ""
+
+
+class Checkpoints:
+    """Stores and restores the files of a tree; the user's repository is read at the start and never written.
+
+    Bytes, executable bits and links come back as they were; empty folders are not kept.
+    """
+
+    def __init__(self, repository: Path, tree: Path, *, size_limit: int = SIZE_LIMIT) -> None:
+        self.repository, self.tree = Path(os.path.abspath(repository)), Path(os.path.abspath(tree))
+        self._size_limit = size_limit
+        self._git = ShadowGit(self.repository, self.tree)
+        self._index = self.repository / "fireloop.index"
+        self._rules_file = self.repository / "fireloop.ignore.json"
+        self._rules: IgnoreRules | None = None
+
+    @classmethod
+    def open(cls, repository: Path, tree: Path) -> Checkpoints:
+        """Open the bare repository, made when absent, with the ignore rules of then; raises CheckpointError."""
+        opened = cls(repository, tree)
+        if not opened._rules_file.exists():
+            opened.refresh_rules()
+        return opened
+
+    def refresh_rules(self) -> None:
+        """Take the ignore rules and the tracked files as they are now: at the start of each loop."""
+        self._git.create()
+        try:
+            self._rules = collect(self.tree)
+            self._rules.write(self._rules_file)
+        except OSError as error:
+            raise CheckpointError(f"cannot write below {str(self.repository)!r}: {error}") from error
+
+    def take(self, message: str) -> Checkpoint:
+        """Commit the tree as it is, untracked files included, those ignored at the start not."""
+        return self._take(message, ())
+
+    def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
+        """Return what changed from one checkpoint to another, by path."""
+        with self._git.objects() as objects:
+            trees = objects.tree(old), objects.tree(new)
+            return tuple(_change(each, objects) for each in compare(self._git, *trees))
+
+    def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
+        """Return the changes as a patch, of all files or of those at or below the given paths."""
+        with self._git.objects() as objects:
+            trees = objects.tree(old), objects.tree(new)
+        words = ("diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", *trees, "--", *paths)
+        return self._git.run(*words).decode("utf-8", "replace")
+
+    def read(self, commit: str, path: str) -> bytes:
+        """Return one file's bytes, of a link its target; raises CheckpointError when the checkpoint lacks it."""
+        with self._git.objects() as objects:
+            oid = objects.find(commit, path)
+            if oid is None:
+                raise _lacks(commit, path)
+            return objects.read(oid)
+
+    def files(self, commit: str) -> dict[str, str]:
+        """Return blob ids by path."""
+        return {path: oid for path, (_, oid) in self._entries(commit).items()}
+
+    def export(self, commit: str, destination: Path, paths: Iterable[str] | None = None) -> None:
+        """Write a checkpoint's files, or some of them, below a folder of ours, made when absent.
+
+        What stands in the way there is replaced; raises CheckpointError for a path that the checkpoint lacks.
+        """
+        held = self._entries(commit)
+        wanted = sorted(held if paths is None else set(paths))
+        for path in wanted:
+            if path not in held:
+                raise _lacks(commit, path)
+        try:
+            destination.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._git.objects() as objects, TreeWriter(destination, force=True) as writer:
+                contents = objects.read_all(held[path][1] for path in wanted)
+                for path, content in zip(wanted, contents, strict=True):
+                    writer.write(path, held[path][0], content)
+        except OSError as error:
+            raise CheckpointError(f"cannot export to {str(destination)!r}: {error}") from error
+
+    def restore(self, commit: str, *, later: Iterable[str]) -> Restored:
+        """Write the target's files into the tree; remove only what a later checkpoint has and the target lacks.
+
+        The present state is stored first; a file that could not be stored is left as it is and named in `failed`.
+        """
+        target = self._entries(commit)
+        surplus = {path for each in later for path in self.files(each)} - target.keys()
+        present = self._take(f"before restoring {commit}", [*target, *surplus])
+        now = self._entries(present.commit)
+        removed: list[str] = []
+        written: list[str] = []
+        failed: list[str] = []
+        with self._git.objects() as objects, TreeWriter(self.tree) as writer:
+
+            def write(path: str) -> None:
+                mode, oid = target[path]
+                if path not in now and os.path.lexists(self.tree / path):
+                    raise FileExistsError(path)
+                writer.write(path, mode, objects.read(oid))
+
+            for path in sorted(surplus & now.keys()):
+                (removed if _done(writer.remove, path) else failed).append(path)
+            for path in sorted(path for path in target if now.get(path) != target[path]):
+                (written if _done(write, path) else failed).append(path)
+        failed += [path for path in present.left_out if path in surplus]
+        return Restored(tuple(written), tuple(removed), tuple(sorted(failed)), present.commit)
+
+    def _take(self, message: str, also: Sequence[str]) -> Checkpoint:
+        # held in memory from then on, where nothing that works in the tree can change them
+        rules = self._rules = self._rules or IgnoreRules.read(self._rules_file)
+        patterns = rules.compile()
+        try:
+            with self._own_index() as index:
+                for left in reversed(range(TRIES)):
+                    try:
+                        walk = TreeWalk(
+                            tree=self.tree,
+                            patterns=patterns,
+                            prefix=rules.prefix,
+                            skipped=self._inside(),
+                            size_limit=self._size_limit,
+                            known=sorted(split_names(self._git.run("ls-files", "-z", index=index))),
+                        )
+                        found = walk.files([*rules.tracked, *also])
+                        self._update(index, set(walk.known) - set(found.present), found.present)
+                        tree = self._git.text("write-tree", index=index)
+                        break
+                    except CheckpointError:
+                        if not left:
+                            raise
+                        Path(index).unlink(missing_ok=True)
+                os.replace(index, self._index)
+        except OSError as error:
+            raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
+        given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
+        commit = self._git.text("commit-tree", tree, "-F", "-", given=given)
+        self._git.run("update-ref", f"refs/fireloop/{commit}", commit)
+        return Checkpoint(commit, tree, len(found.present), found.left_out)
+
+    def _update(self, index: str, gone: Iterable[str], present: Iterable[str]) -> None:
+        if gone:
+            self._git.run("update-index", "--force-remove", "-z", "--stdin", given=join_names(gone), index=index)
+        words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        self._git.run(*words, given=join_names(present), index=index)
+
+    @contextmanager
+    def _own_index(self) -> Iterator[str]:
+        """Work on a copy of the index: no lock that a killed process leaves behind, none to wait for."""
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self.repository) as folder:
+            index = os.path.join(folder, "index")
+            if self._index.exists():
+                shutil.copy2(self._index, index)  # the time stamp matters: git looks again at files as new as its index
+            yield index
+
+    def _inside(self) -> str | None:
+        """Return the folder of our own state when it lies in the tree."""
+        for folder in (self.repository.parent, self.repository):
+            if self.tree in folder.parents:
+                return folder.relative_to(self.tree).as_posix()
+        return None
+
+    def _entries(self, commit: str) -> dict[str, tuple[str, str]]:
+        with self._git.objects() as objects:
+            return {path: (mode, oid) for path, mode, oid in objects.entries(commit)}
+
+
+def _change(each: FileDifference, objects: ObjectReader) -> FileChange:
+    """Count lines; read contents only where a text changed in place."""
+    if each.binary:
+        removed, added = ([oid.encode()] if oid else [] for oid in (each.before, each.after))
+    else:
+        removed, added = list(each.removed), list(each.added)
+    meaningful = True
+    if each.letter == "M" and not each.binary and each.before != each.after and each.before and each.after:
+        meaningful = is_meaningful(each.path, objects.read(each.before), objects.read(each.after))
+    digest = edit_digest(removed, added)
+    return FileChange(each.path, len(added), len(removed), meaningful=meaningful, digest=digest)
+
+
+def _done(act: Callable[[str], None], path: str) -> bool:
+    try:
+        act(path)
+    except OSError:
+        return False
+    return True
+
+
+def _lacks(commit: str, path: str) -> CheckpointError:
+    return CheckpointError(f"checkpoint {commit[:10]} holds no file {path!r}")

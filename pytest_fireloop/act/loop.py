@@ -1,0 +1,346 @@
+"""The loop: baseline, then agent, tests, judgement, checkpoint, until green, a limit, or an open circuit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import secrets
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from pytest_fireloop.act import user_repository
+from pytest_fireloop.act.agent_call import call_agent
+from pytest_fireloop.act.baseline import take_baseline
+from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
+from pytest_fireloop.act.measure import Observation, trace_iteration
+from pytest_fireloop.act.progress import Progress, summarise
+from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
+from pytest_fireloop.act.settings import LoopSettings
+from pytest_fireloop.act.test_run import TestCommand, TestRun, run_tests
+from pytest_fireloop.act.verify import Verification, Verifier
+from pytest_fireloop.agents.agent import Call, Outcome
+from pytest_fireloop.judge.facts import Facts
+from pytest_fireloop.judge.judge import Decision, State, admit, begin, decide
+from pytest_fireloop.judge.recovery import advice
+from pytest_fireloop.judge.settings import Settings
+from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
+from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.record import RunRecord
+from pytest_fireloop.observe.test_files import is_test_file
+from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.show.display import Display
+from pytest_fireloop.show.iteration import iteration_line
+from pytest_fireloop.show.loop_file import LoopFile
+from pytest_fireloop.show.summary import counts_line
+
+POLL_S = 0.5
+
+
+class Loop:
+    """One loop in one tree; the caller holds the tree's lock."""
+
+    def __init__(self, settings: LoopSettings, journal: Journal, display: Display) -> None:
+        self.settings, self.journal, self.display = settings, journal, display
+        self.loop_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+        self.folder = settings.state / "loops" / self.loop_id
+        self.folder.mkdir(mode=0o700, parents=True)
+        self.checkpoints = Checkpoints.open(settings.state / "checkpoints.git", settings.tree)
+        self.command = TestCommand(
+            settings.interpreter.path,
+            settings.tree,
+            settings.pytest_args,
+            dict(settings.environment),
+            settings.test_timeout_s,
+        )
+        self.thresholds = Settings.for_profile(
+            settings.profile, **{"cooldown_s": settings.cooldown_s, **settings.thresholds}
+        )
+        self.loop_file = LoopFile(settings.tree, self.loop_id)
+        self.progress = Progress()
+        self.attempts: list[Attempt] = []
+        self.state: State | None = None
+        self.latest: Checkpoint | None = None
+        self.verification: Verification | None = None
+        self.green_in_place = False
+        self.strategy: str | None = None
+        self._started = time.monotonic()
+        self._threads = ThreadPoolExecutor(1)
+        self._calibration: Future[None] | None = None
+        self._verifier: Verifier | None = None
+
+    def run(self) -> dict[str, Any]:
+        """Run to the end and return the summary; nothing but the agent's own edits stays in the tree."""
+        settings = self.settings
+        began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile}
+        self.journal.clear_request("stop")
+        self.loop_file.begin()
+        self.journal.begin_loop(self.loop_id, "runner", began)
+        try:
+            ending = self._work()
+        except KeyboardInterrupt:
+            ending = Ending("interrupted", "interrupted from the keyboard or by a signal")
+        finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        if ending.verdict != "green" and self.green_in_place and ending.verdict in {"limit", "circuit_open"}:
+            ending = Ending("false_green", f"the tests pass only as the agent left them: {self._why_rejected()}")
+        summary = summarise(
+            loop_id=self.loop_id,
+            ending=ending,
+            progress=self.progress,
+            verification=self.verification,
+            duration_s=time.monotonic() - self._started,
+            files_changed=self._files_changed(),
+            loop_file=str(self.loop_file.path) if self.loop_file.path else None,
+        )
+        self.journal.end_loop(self.loop_id, ending.verdict, summary)
+        self.loop_file.finish(summary)
+        return summary
+
+    def preview(self) -> str:
+        """Return the first prompt; runs the tests and calls no agent."""
+        baseline = take_baseline(self.command, self.folder)
+        self.progress.begin(baseline.record, baseline.flaky, "")
+        return self._prompt(1)
+
+    def _work(self) -> Ending:
+        ended = self._start()
+        if ended is not None:
+            return ended
+        for number in itertools.count(1):
+            ended = self._before(number) or self._iterate(number)
+            if ended is not None:
+                return ended
+        raise AssertionError("unreachable")
+
+    def _start(self) -> Ending | None:
+        settings = self.settings
+        self.latest = self._checkpoint("baseline")
+        ended = self._still_cooling(self.latest.tree)
+        if ended is not None:
+            return ended
+        baseline = take_baseline(self.command, self.folder)
+        self.progress.begin(baseline.record, baseline.flaky, self.latest.commit)
+        self.display.line(f"baseline: {counts_line(baseline.record.counts)} in {baseline.record.duration_s:.1f} s")
+        if baseline.problem is not None:
+            return baseline.problem
+        facts = self._facts(0, None, record=baseline.record, changes=ChangeSet.of(()), checkpoint=self.latest)
+        self.state = begin(Facts.from_json(facts), self.thresholds)
+        self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
+        if baseline.record.sound and settings.until == "green":
+            return Ending("green", "the tests were green already; no agent was called")
+        self._verifier = Verifier(
+            checkpoints=self.checkpoints,
+            baseline_commit=self.latest.commit,
+            baseline_record=baseline.record,
+            command=self.command,
+            work=self.folder / "verify",
+            test_edits=settings.test_edits,
+            allow_globs=settings.allow_test_edits,
+        )
+        return None
+
+    def _still_cooling(self, tree: str) -> Ending | None:
+        """Refuse the very tree content on which the last loop tripped, until its cooldown is over."""
+        previous = next((row for row in self.journal.loops("runner") if row.loop_id != self.loop_id), None)
+        if previous is None or previous.verdict != "circuit_open" or not self.settings.circuit_breaker:
+            return None
+        summary = previous.data.get("summary", {})
+        circuit = summary.get("circuit", {})
+        retry_at = circuit.get("retry_at") or 0.0
+        if summary.get("tree") != tree or time.time() >= retry_at:
+            self.display.line(
+                f"the last loop here, {previous.loop_id}, ended with an open circuit: {circuit.get('reason')}"
+            )
+            return None
+        self.progress.circuit = circuit
+        return Ending(
+            "circuit_open",
+            f"nothing changed since the circuit opened ({circuit.get('reason')}); a probe is allowed at "
+            f"{time.strftime('%Y-%m-%d %H:%M', time.localtime(retry_at))}: wait, change something, or `fireloop reset`",
+        )
+
+    def _before(self, number: int) -> Ending | None:
+        """Ask the limits, the circuit and the person before the agent is called again."""
+        settings = self.settings
+        assert self.state is not None
+        if self.journal.requested("stop"):
+            self.journal.clear_request("stop")
+            return Ending("interrupted", "stopped by `fireloop stop`")
+        if number > settings.max_iterations:
+            return Ending("limit", f"{settings.max_iterations} iterations and the tests are not green")
+        if time.monotonic() - self._started > settings.max_time_s:
+            return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")
+        if not settings.circuit_breaker:
+            return None
+        while (admission := admit(self.state, time.time())).refused:
+            if not settings.wait:
+                return Ending("circuit_open", f"the circuit is open: {admission.reason}")
+            time.sleep(POLL_S)
+            if self.journal.requested("stop"):
+                return self._before(number)
+        return None
+
+    def _iterate(self, number: int) -> Ending | None:
+        assert self.state is not None
+        assert self.latest is not None
+        before = self.latest
+        prompt = self._prompt(number)
+        moves_before = user_repository.read_state(self.settings.tree)
+        if self._calibration is None and self._verifier is not None:
+            self._calibration = self._threads.submit(self._verifier.calibrate)
+        outcome, text = call_agent(self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt")
+        self.progress.calls += 1
+        moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
+        self.latest = self._checkpoint(f"iteration {number}")
+        changes = self._changes(before.commit, self.latest.commit)
+        for move in moves:
+            self.display.always(f"warning: the agent touched the repository: {move}")
+        if outcome.status == "unavailable":
+            return Ending("agent_unavailable", f"{self.settings.agent.name}: {outcome.detail}")
+        run = run_tests(self.command, work=self.folder)
+        record, verification = self._believed(run, outcome)
+        findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
+        promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
+        facts = self._facts(number, outcome, record=record, changes=changes, checkpoint=self.latest, promise=promise)
+        self.state, decision = decide(self.state, Facts.from_json(facts))
+        self._note(number, outcome, decision, record=record, changes=changes, findings=findings)
+        self._remember(
+            number,
+            {
+                "facts": facts,
+                "decision": decision.to_json(),
+                "record": record.to_json(),
+                "prompt": prompt,
+                "agent": {"status": outcome.status, "detail": outcome.detail},
+                "moves": list(moves),
+                "verification": verification.reason if verification else None,
+            },
+        )
+        self.loop_file.iteration(self.progress, decision, record, changes)
+        return self._ended(outcome, decision, verification, promise=promise)
+
+    def _believed(self, run: TestRun, outcome: Outcome) -> tuple[RunRecord, Verification | None]:
+        """Verify a green run; what is judged is the room's record when it speaks against the green."""
+        self.green_in_place = run.record.sound
+        if not run.record.sound or self._verifier is None or self.latest is None:
+            return run.record, None
+        if self._calibration is not None:
+            self._calibration.result()
+        self.display.line("tests are green in place; verifying with the tests of the start")
+        found = self._verifier.verify(self.latest.commit, self.progress.flaky, run.record)
+        self.verification = found
+        if found.green:
+            return run.record, found
+        if outcome.status == "ok":
+            self.display.always(f"green rejected: {found.reason}")
+        judged = found.record if found.record is not None else self.progress.record
+        return replace(judged, complete=False, incomplete_reason=found.reason), found
+
+    def _ended(
+        self, outcome: Outcome, decision: Decision, verification: Verification | None, *, promise: bool
+    ) -> Ending | None:
+        settings = self.settings
+        if verification is not None and verification.green and (settings.until == "green" or promise):
+            return Ending("green", f"every test of the start passes, {verification.reason}")
+        if outcome.status == "blocked":
+            return Ending("blocked", f"the agent says that a person is needed: {outcome.detail}")
+        if outcome.status == "auth":
+            return Ending("blocked", f"the agent cannot authenticate: {outcome.detail}")
+        if decision.stop is not None and settings.circuit_breaker:
+            self.progress.trips += 1
+            return Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {_evidence(decision)}")
+        self.strategy = advice(decision.rotate) if decision.rotate else None
+        self.progress.rotations += decision.rotate is not None
+        return None
+
+    def _note(
+        self,
+        number: int,
+        outcome: Outcome,
+        decision: Decision,
+        *,
+        record: RunRecord,
+        changes: ChangeSet,
+        findings: tuple[str, ...],
+    ) -> None:
+        assert self.latest is not None
+        line = iteration_line(
+            number, outcome, before=self.progress.record, after=record, changes=changes, decision=decision
+        )
+        self.progress.add(number, record, self.latest.commit, decision)
+        self.attempts.append(Attempt(number, tuple(f.path for f in changes.files), line, findings))
+        self.display.line(line)
+
+    def _prompt(self, number: int) -> str:
+        settings = self.settings
+        return compose(
+            PromptFacts(
+                task=settings.task,
+                iteration=number,
+                max_iterations=settings.max_iterations,
+                record=self.progress.record,
+                attempts=self.attempts,
+                strategy=self.strategy,
+                promise=settings.completion_promise if settings.until == "both" else None,
+            )
+        )
+
+    def _call(self, number: int, prompt: str) -> Call:
+        settings = self.settings
+        folder = self.folder / f"call-{number}"
+        folder.mkdir(mode=0o700)
+        (folder / "prompt.md").write_text(prompt, encoding="utf-8")
+        record = folder / "record.json"
+        record.write_text(json.dumps(self.progress.record.to_json()), encoding="utf-8")
+        environment = {
+            **settings.environment,
+            "FIRELOOP_LOOP": self.loop_id,
+            "FIRELOOP_CALL": str(folder),
+            "FIRELOOP_RECORD": str(record),
+            "FIRELOOP_PYTHON": str(settings.interpreter.path),
+            "FIRELOOP_PYTEST_ARGS": json.dumps(settings.pytest_args),
+        }
+        return Call(settings.tree, folder, prompt, environment, settings.agent_timeout_s, settings.agent_args)
+
+    def _facts(
+        self,
+        number: int,
+        outcome: Outcome | None,
+        *,
+        record: RunRecord,
+        changes: ChangeSet,
+        checkpoint: Checkpoint,
+        promise: bool = False,
+    ) -> dict[str, Any]:
+        seen = Observation(
+            number, time.time(), outcome, record, changes, checkpoint.tree, self.progress.flaky, promise=promise
+        )
+        return trace_iteration(seen)
+
+    def _changes(self, old: str, new: str) -> ChangeSet:
+        collected = {test.nodeid.split("::")[0] for test in self.progress.baseline.tests}
+        found = self.checkpoints.changes(old, new)
+        return ChangeSet.of(found, is_test=lambda path: is_test_file(path, collected))
+
+    def _files_changed(self) -> int:
+        if self.latest is None or not self.progress.commits:
+            return 0
+        return len(self.checkpoints.changes(self.progress.commits[0], self.latest.commit))
+
+    def _checkpoint(self, message: str) -> Checkpoint:
+        taken = self.checkpoints.take(f"{self.loop_id}: {message}")
+        self.progress.tree = taken.tree
+        return taken
+
+    def _remember(self, number: int, data: dict[str, Any]) -> None:
+        assert self.latest is not None
+        self.journal.add_iteration(self.loop_id, number, {**data, "checkpoint": self.latest.commit})
+
+    def _why_rejected(self) -> str:
+        return self.verification.reason if self.verification is not None else "the run is incomplete"
+
+
+def _evidence(decision: Decision) -> str:
+    return "; ".join(evidence.text() for evidence in decision.evidence) if decision.evidence else "no further evidence"

@@ -1,0 +1,108 @@
+"""What a loop has come to so far, and the summary of its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_fireloop.act.verify import Verification
+from pytest_fireloop.judge.judge import Decision
+from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.observe.record import GREEN, RED, RunRecord
+
+SCHEMA = "fireloop.loop/1"
+NOTHING = RunRecord(run_id="")
+
+
+@dataclass(slots=True)
+class Progress:
+    """Grows with each iteration; the best is the earliest with the most passing tests, the baseline included."""
+
+    baseline: RunRecord = NOTHING
+    record: RunRecord = NOTHING
+    flaky: frozenset[str] = frozenset()
+    iterations: int = 0
+    calls: int = 0
+    rotations: int = 0
+    trips: int = 0
+    best: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    commits: list[str] = field(default_factory=list)
+    passing: list[int] = field(default_factory=list)
+    health: Counter[str] = field(default_factory=Counter)
+    circuit: Mapping[str, Any] | None = None
+    tree: str = ""
+
+    def begin(self, record: RunRecord, flaky: frozenset[str], commit: str) -> None:
+        """Start from the baseline."""
+        self.baseline = self.record = record
+        self.flaky = flaky
+        self.commits.append(commit)
+        self.passing.append(_passing(record))
+
+    def add(self, number: int, record: RunRecord, commit: str, decision: Decision) -> None:
+        """Add one judged iteration."""
+        self.iterations = number
+        self.record = record
+        self.commits.append(commit)
+        self.passing.append(_passing(record))
+        if self.passing[-1] > self.passing[self.best]:
+            self.best = len(self.passing) - 1
+        self.health[decision.health] += 1
+        self.circuit = decision.circuit.to_json()
+
+
+def summarise(
+    *,
+    loop_id: str,
+    ending: Ending,
+    progress: Progress,
+    verification: Verification | None,
+    duration_s: float,
+    files_changed: int,
+    loop_file: str | None,
+) -> dict[str, Any]:
+    """Return the summary as `fireloop.loop/1`."""
+    before, after = progress.baseline.outcomes, progress.record.outcomes
+    started = bool(progress.commits)
+    return {
+        "schema": SCHEMA,
+        "loop_id": loop_id,
+        "verdict": ending.verdict,
+        "exit_code": ending.exit_code,
+        "reason": ending.reason,
+        "iterations": progress.iterations,
+        "agent_calls": progress.calls,
+        "baseline": progress.baseline.counts if started else {},
+        "final": progress.record.counts if started else {},
+        "fixed": sorted(node for node, said in before.items() if said in RED and after.get(node) in GREEN),
+        "broken": sorted(node for node, said in after.items() if said in RED and before.get(node, "") not in RED),
+        "still_failing": sorted(node for node, said in after.items() if said in RED and before.get(node) in RED),
+        "flaky": sorted(progress.flaky),
+        "integrity": {
+            "verdict": verification.verdict if verification else "clean",
+            "where": verification.where if verification else None,
+            "findings": [finding.to_json() for finding in verification.findings] if verification else [],
+        },
+        "circuit": progress.circuit or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None},
+        "best": {"iteration": progress.best, "commit": progress.commits[progress.best] if started else None},
+        "health_profile": {
+            **{state: progress.health[state] for state in ("PROGRESS", "STALLED", "SPINNING", "DEGRADED", "BLOCKED")},
+            "rotations": progress.rotations,
+            "trips": progress.trips,
+        },
+        "lessons": [],
+        "cost": {"tokens": progress.tokens, "usd": progress.usd},
+        "duration_s": round(duration_s, 3),
+        "files_changed": files_changed,
+        "tree": progress.tree,
+        "loop_file": loop_file,
+        "report": None,
+    }
+
+
+def _passing(record: RunRecord) -> int:
+    return sum(test.outcome in GREEN for test in record.tests)

@@ -1,0 +1,188 @@
+"""The user's own repository, looked at and never written: what an agent moved in it is named."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fireloop.observe.text import one_line
+
+if TYPE_CHECKING:
+    import git
+
+#: What is compared by a hash: name as it is told, and field.
+HASHED = (("index", "index"), ("configuration", "config"), ("hooks", "hooks"), ("exclude file", "exclude"))
+#: Git must not refresh the index, start a monitor, ask, or follow variables that lead to another repository.
+ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """HEAD's commit ("" before the first), branch (None: detached), refs and ids, stash newest first, and hashes.
+
+    `index` covers what is staged, not git's notes of file times. `problem` says why a repository cannot be read.
+    """
+
+    head: str = ""
+    branch: str | None = None
+    refs: tuple[tuple[str, str], ...] = ()
+    stash: tuple[str, ...] = ()
+    index: str = ""
+    config: str = ""
+    hooks: str = ""
+    exclude: str = ""
+    reflog: str = ""
+    reflog_entries: int = 0
+    reflog_last: str = ""
+    problem: str | None = None
+
+
+def read_state(tree: Path) -> RepositoryState | None:
+    """Return the state of the repository that a tree belongs to, None without one."""
+    top = _top(tree)
+    if top is None:
+        return None
+    try:
+        import git
+    except ImportError as error:
+        return RepositoryState(problem=_problem(error))
+    try:
+        with git.Repo(top, expand_vars=False) as repository:
+            return _read(repository)
+    except git.InvalidGitRepositoryError:
+        return RepositoryState(problem=one_line(f"{str(top / '.git')!r} is damaged"))
+    except (git.GitError, ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+        return RepositoryState(problem=_problem(error))
+
+
+def moves(before: RepositoryState | None, after: RepositoryState | None) -> tuple[str, ...]:
+    """Name what moved between two looks, one line each."""
+    if before is None:
+        return ("a repository was made",) if after is not None else ()
+    if after is None:
+        return ("the repository is gone",)
+    if after.problem is not None:
+        return () if before.problem else (f"the repository cannot be read any more: {after.problem}",)
+    return () if before.problem else tuple(one_line(line) for line in _moves(before, after))
+
+
+def _moves(before: RepositoryState, after: RepositoryState) -> Iterator[str]:
+    if (before.head, before.branch) != (after.head, after.branch):
+        yield f"HEAD moved from {_place(before)} to {_place(after)}"
+    elif after.reflog_entries > before.reflog_entries:
+        gained = _entries(after.reflog_entries - before.reflog_entries)
+        yield f"HEAD is at {_place(after)} as before, its reflog gained {gained}, the last: {after.reflog_last}"
+    if after.reflog_entries < before.reflog_entries:
+        yield f"the reflog of HEAD lost {_entries(before.reflog_entries - after.reflog_entries)}"
+    elif after.reflog_entries == before.reflog_entries and after.reflog != before.reflog:
+        yield "the reflog of HEAD was rewritten"
+    told = {"refs/stash", after.branch if before.branch == after.branch else None}
+    old, new = dict(before.refs), dict(after.refs)
+    for name in sorted(old.keys() | new.keys()):
+        if name not in told and old.get(name) != new.get(name):
+            yield _ref_move(_short(name), old.get(name), new.get(name))
+    dropped = (Counter(before.stash) - Counter(after.stash)).total()
+    added = (Counter(after.stash) - Counter(before.stash)).total()
+    for count, what in ((dropped, "dropped"), (added, "added")):
+        if count:
+            yield f"stash: {_entries(count)} {what}"
+    for name, field in HASHED:
+        if getattr(before, field) != getattr(after, field):
+            yield f"the {name} changed"
+
+
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"
+
+
+def _ref_move(name: str, old: str | None, new: str | None) -> str:
+    if old is None or new is None:
+        return f"{name} appeared at {(new or '')[:7]}" if old is None else f"{name} is gone, it was at {old[:7]}"
+    return f"{name} moved from {old[:7]} to {new[:7]}"
+
+
+def _place(state: RepositoryState) -> str:
+    return f"{state.head[:7] or 'no commit'} ({_short(state.branch) if state.branch else 'detached'})"
+
+
+def _short(ref: str) -> str:
+    return ref.removeprefix("refs/").removeprefix("heads/")
+
+
+def _read(repository: git.Repo) -> RepositoryState:
+    own, common = Path(repository.git_dir), Path(repository.common_dir)
+    ask = repository.git
+    ask.update_environment(**ENVIRONMENT, GIT_DIR=str(own), GIT_INDEX_FILE=str(own / "index"))
+    if repository.working_tree_dir is not None:
+        ask.update_environment(GIT_WORK_TREE=str(repository.working_tree_dir))
+    head = (own / "HEAD").read_text(encoding="utf-8", errors="surrogateescape").strip()
+    refs = tuple(
+        (name, oid)
+        for line in ask.for_each_ref("--format=%(objectname) %(refname)").split("\n")
+        for oid, _, name in (line.partition(" "),)
+        if name
+    )
+    stash = ask.stash("list", "--format=%H") if any(name == "refs/stash" for name, _ in refs) else ""
+    reflog = _bytes(own / "logs" / "HEAD")
+    newest = reflog.rstrip(b"\n").rpartition(b"\n")[2]
+    return RepositoryState(
+        head=ask.rev_parse("--verify", "--quiet", "HEAD", with_exceptions=False),
+        branch=head.removeprefix("ref:").strip() if head.startswith("ref:") else None,
+        refs=refs,
+        stash=tuple(stash.split()),
+        index=_hash(ask.ls_files("--stage", "-v", "-z").encode("utf-8", "surrogateescape")),
+        config=_hash(_bytes(common / "config"), _bytes(own / "config.worktree")),
+        hooks=_hash(*_folder(common / "hooks")),
+        exclude=_hash(_bytes(common / "info" / "exclude")),
+        reflog=_hash(reflog),
+        reflog_entries=reflog.count(b"\n"),
+        reflog_last=one_line(newest.partition(b"\t")[2].decode("utf-8", "replace"), 80),
+    )
+
+
+def _top(tree: Path) -> Path | None:
+    """Return the nearest folder that holds a repository, whole or damaged."""
+    absolute = Path(os.path.abspath(tree))
+    return next((folder for folder in (absolute, *absolute.parents) if os.path.lexists(folder / ".git")), None)
+
+
+def _folder(folder: Path) -> Iterator[bytes]:
+    """Yield names, permissions and contents, so that a hook that becomes executable counts."""
+    for base, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(base, name)
+            yield os.fsencode(path.relative_to(folder))
+            yield oct(os.lstat(path).st_mode).encode()
+            yield _bytes(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _hash(*parts: bytes) -> str:
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        found.update(b"%d:" % len(part))
+        found.update(part)
+    return found.hexdigest()
+
+
+def _problem(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return one_line(f"{type(error).__name__}: {lines[-1] if lines else ''}")

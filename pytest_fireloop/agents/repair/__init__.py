@@ -1,0 +1,1 @@
+"""The embedded agent: no model, no network."""

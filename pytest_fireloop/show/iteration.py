@@ -1,0 +1,27 @@
+"""One iteration on one line."""
+
+from __future__ import annotations
+
+from pytest_fireloop.agents.agent import Outcome
+from pytest_fireloop.judge.judge import Decision
+from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.delta import compare
+from pytest_fireloop.observe.record import RunRecord
+from pytest_fireloop.show.summary import counts_line
+
+
+def iteration_line(
+    number: int, outcome: Outcome, *, before: RunRecord, after: RunRecord, changes: ChangeSet, decision: Decision
+) -> str:
+    """Say what the agent did, what the tests say, and what the judge made of it."""
+    delta = compare(before, after)
+    agent = outcome.status if not outcome.detail else f"{outcome.status} ({outcome.detail})"
+    parts = [
+        f"iteration {number}: agent {agent}",
+        f"{len(changes.files)} files changed",
+        f"{counts_line(after.counts)} (+{len(delta.newly_passing)} -{len(delta.newly_failing)})",
+        f"score {decision.score:+d}, {decision.health}, {decision.level}",
+    ]
+    if not after.complete and after.incomplete_reason:
+        parts.append(after.incomplete_reason)
+    return "; ".join(parts)

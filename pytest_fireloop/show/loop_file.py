@@ -1,0 +1,76 @@
+"""The loop file: a Markdown view of a running loop in the work tree, rendered and never read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_fireloop.act.progress import Progress
+from pytest_fireloop.judge.judge import Decision
+from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.record import RunRecord
+from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.show.summary import summary_lines
+
+#: Hides our folder from the user's git, itself included; the user's skills alone are theirs to commit.
+GITIGNORE = "*\n!/skills/\n!/skills/**\n"
+HEAD = "| Iter | Timestamp | Files Changed | Tests | Score | Health | Level | Circuit |\n|---|---|---|---|---|---|---|---|\n"
+
+
+class LoopFile:
+    """Rewritten whole after each iteration; a tree that cannot be written simply has none."""
+
+    def __init__(self, tree: Path, loop_id: str) -> None:
+        self.path: Path | None = tree / ".fireloop" / f"fire-loop-{loop_id}.md"
+        self._title = f"# fire loop {loop_id}\n"
+        self._rows: list[str] = []
+        self._end = ""
+
+    def begin(self) -> None:
+        """Write the head, and the folder that hides itself from git."""
+        assert self.path is not None
+        try:
+            self.path.parent.mkdir(exist_ok=True)
+            ignore = self.path.parent / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text(GITIGNORE, encoding="utf-8")
+            self._write()
+        except OSError:
+            self.path = None
+
+    def iteration(self, progress: Progress, decision: Decision, record: RunRecord, changes: ChangeSet) -> None:
+        """Add one row."""
+        tests = ", ".join(f"{number} {outcome}" for outcome, number in record.counts.items() if number)
+        when = time.strftime("%Y-%m-%d %H:%M:%S")
+        cells = (
+            progress.iterations,
+            when,
+            len(changes.files),
+            tests or "none",
+            f"{decision.score:+d}",
+            decision.health,
+            decision.level,
+            decision.circuit.state,
+        )
+        self._rows.append("| " + " | ".join(one_line(str(cell)).replace("|", "\\|") for cell in cells) + " |\n")
+        self._write()
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Add the final result."""
+        lines = [one_line(line) for line in summary_lines(summary)]
+        self._end = "\n## Final Result\n\n" + "".join(f"- {line}\n" for line in lines)
+        self._write()
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        text = f"{self._title}\n## Loop Progress\n\n{HEAD}{''.join(self._rows)}{self._end}"
+        temporary = self.path.with_suffix(".tmp")
+        try:
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+            os.replace(temporary, self.path)
+        except OSError:
+            self.path = None

@@ -1,0 +1,301 @@
+"""The runner, end to end, in processes of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FILES = {
+    "calc.py": "def add(a, b):\n    return a - b\n\n\ndef double(a):\n    return a * 3\n",
+    "test_calc.py": "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n\n\n"
+    "def test_double():\n    assert calc.double(2) == 4\n\n\ndef test_zero():\n    assert calc.add(0, 0) == 0\n",
+}
+FIX_ADD = "import pathlib; p = pathlib.Path('calc.py'); p.write_text(p.read_text().replace('a - b', 'a + b'))"
+FIX_DOUBLE = "import pathlib; p = pathlib.Path('calc.py'); p.write_text(p.read_text().replace('a * 3', 'a * 2'))"
+FIX_ALL = f"{FIX_ADD}; {FIX_DOUBLE}"
+
+
+def agent(code: str) -> str:
+    return shlex.join([sys.executable, "-c", code])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    tree = tmp_path / "project"
+    tree.mkdir()
+    for name, text in FILES.items():
+        (tree / name).write_text(text)
+    return tree
+
+
+def run(tree: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", *words]
+    merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment}
+    return subprocess.run(
+        command, cwd=tree, env=merged, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def loop(tree: Path, code: str, *words: str) -> tuple[int, dict[str, Any]]:
+    done = run(tree, "fix it", "--agent", agent(code), "--python", sys.executable, "--json", *words)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def git(tree: Path, *words: str) -> str:
+    base = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", "-C", str(tree)]
+    return subprocess.run([*base, *words], check=True, capture_output=True, text=True).stdout
+
+
+def test_two_steps_to_a_verified_green(project: Path) -> None:
+    code = f"import pathlib\nif 'a + b' in pathlib.Path('calc.py').read_text():\n    {FIX_DOUBLE}\nelse:\n    {FIX_ADD}"
+    exit_code, summary = loop(project, code)
+    assert (exit_code, summary["verdict"], summary["iterations"], summary["agent_calls"]) == (0, "green", 2, 2)
+    assert summary["fixed"] == ["test_calc.py::test_add", "test_calc.py::test_double"]
+    assert summary["baseline"]["failed"] == 2
+    assert summary["final"] == {"passed": 3, "failed": 0, "error": 0, "skipped": 0, "xfailed": 0, "xpassed": 0}
+    assert summary["integrity"] == {"verdict": "clean", "where": "room", "findings": []}
+    assert summary["best"]["iteration"] == 2
+    assert summary["schema"] == "fireloop.loop/1"
+    assert (summary["broken"], summary["still_failing"], summary["flaky"]) == ([], [], [])
+
+
+def test_green_already_calls_no_agent(project: Path) -> None:
+    (project / "calc.py").write_text("def add(a, b):\n    return a + b\n\n\ndef double(a):\n    return a * 2\n")
+    exit_code, summary = loop(project, "raise SystemExit('never called')")
+    assert (exit_code, summary["verdict"], summary["agent_calls"]) == (0, "green", 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "verdict", "reason"),
+    [
+        ("pass", 10, "circuit_open", "no_progress"),
+        ("print('DONE')", 10, "circuit_open", "no_progress"),
+        ("print('rate limit, permission denied: not authorized')", 10, "circuit_open", "no_progress"),
+        ("raise SystemExit(9)", 14, "agent_unavailable", "agent_unavailable"),
+        ("import os; os.kill(os.getpid(), 9)", 14, "agent_unavailable", "agent_unavailable"),
+        ("print('FIRELOOP-BLOCKED: the key is missing')", 11, "blocked", "the key is missing"),
+        ("print('say FIRELOOP-BLOCKED: x\\nbut not last')", 10, "circuit_open", "no_progress"),
+    ],
+    ids=["idle", "says done", "quotes", "crashes", "dies", "blocked", "quotes blocked"],
+)
+def test_agents_that_do_nothing_good(project: Path, code: str, exit_code: int, verdict: str, reason: str) -> None:
+    found, summary = loop(project, code)
+    assert (found, summary["verdict"]) == (exit_code, verdict)
+    assert reason in summary["reason"]
+    assert "\n" not in summary["reason"]
+    assert summary["still_failing"] == ["test_calc.py::test_add", "test_calc.py::test_double"]
+
+
+def test_the_iteration_limit(project: Path) -> None:
+    code = "import pathlib, time; pathlib.Path('notes.py').write_text(f'x = {time.time_ns()}')"
+    exit_code, summary = loop(project, code, "--max-iterations=2")
+    assert (exit_code, summary["verdict"], summary["iterations"]) == (1, "limit", 2)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pathlib; pathlib.Path('test_calc.py').write_text('def test_ok(): pass')",
+        (
+            "import pathlib; p = pathlib.Path('test_calc.py'); p.write_text('import pytest\\n' + p.read_text()"
+            ".replace('def test_add', '@pytest.mark.skip\\ndef test_add')"
+            ".replace('def test_d', '@pytest.mark.skip\\ndef test_d'))"
+        ),
+        "import pathlib; pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k zero')",
+        "import pathlib; pathlib.Path('conftest.py').write_text('def pytest_sessionfinish(session): session.exitstatus = 0')",
+        "import pathlib; pathlib.Path('conftest.py').write_text('import os; os._exit(0)')",
+        "import pathlib; pathlib.Path('pytest.py').write_text('raise SystemExit(0)')",
+    ],
+    ids=["tests replaced", "skipped", "narrowed", "exit code forged", "process ended", "pytest shadowed"],
+)
+def test_no_green_by_gaming_the_tests(project: Path, code: str) -> None:
+    exit_code, summary = loop(project, code, "--max-iterations=2")
+    assert exit_code in {1, 10, 13}
+    assert summary["verdict"] in {"limit", "circuit_open", "false_green"}
+
+
+def test_a_gamed_green_is_told_as_such(project: Path) -> None:
+    code = "import pathlib; pathlib.Path('test_calc.py').write_text('def test_zero(): pass')"
+    exit_code, summary = loop(project, code, "--max-iterations=1")
+    assert (exit_code, summary["verdict"]) == (13, "false_green")
+    assert summary["integrity"]["verdict"] == "rejected"
+    kinds = {finding["kind"] for finding in summary["integrity"]["findings"]}
+    assert "test_removed" in kinds
+    assert sorted(summary["still_failing"]) == ["test_calc.py::test_add", "test_calc.py::test_double"]
+
+
+def test_an_opened_test_may_be_changed(project: Path) -> None:
+    (project / "test_wrong.py").write_text("import calc\n\n\ndef test_wrong():\n    assert calc.add(1, 1) == 3\n")
+    code = f"{FIX_ALL}; p = pathlib.Path('test_wrong.py'); p.write_text(p.read_text().replace('== 3', '== 2'))"
+    assert loop(project, code, "--max-iterations=1")[0] != 0
+    for name, text in FILES.items():
+        (project / name).write_text(text)
+    (project / "test_wrong.py").write_text("import calc\n\n\ndef test_wrong():\n    assert calc.add(1, 1) == 3\n")
+    assert loop(project, code, "--allow-test-edits=test_wrong.py")[0] == 0
+
+
+def users_git(tree: Path) -> dict[str, str]:
+    facts = {
+        name: git(tree, *words)
+        for name, words in {
+            "head": ("rev-parse", "HEAD"),
+            "branch": ("symbolic-ref", "HEAD"),
+            "index": ("ls-files", "--stage"),
+            "stash": ("stash", "list"),
+            "reflog": ("reflog",),
+            "refs": ("for-each-ref",),
+            "config": ("config", "--local", "--list"),
+        }.items()
+    }
+    rows = [
+        f"{path.relative_to(tree)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted((tree / ".git").rglob("*"))
+        if path.is_file() and path.name != "index"  # asking git for its status refreshes the stat data in it
+    ]
+    return {**facts, "files": "\n".join(rows)}
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [(FIX_ALL, 0), ("pass", 10), ("raise SystemExit(1)", 14), (FIX_ADD, 1)])
+def test_the_users_repository_is_left_alone(project: Path, code: str, exit_code: int) -> None:
+    git(project, "init", "--quiet", "--initial-branch=main", ".")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "-m", "start")
+    (project / "calc.py").write_text(FILES["calc.py"] + "# stashed\n")
+    git(project, "stash")
+    (project / "staged.txt").write_text("staged\n")
+    git(project, "add", "staged.txt")
+    (project / "untracked.txt").write_text("mine\n")
+    before = users_git(project)
+    assert loop(project, code, "--max-iterations=3" if exit_code != 1 else "--max-iterations=1")[0] == exit_code
+    assert users_git(project) == before
+    changed = git(project, "status", "--porcelain").splitlines()
+    assert changed == [*([" M calc.py"] if code in {FIX_ALL, FIX_ADD} else []), "A  staged.txt", "?? untracked.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fix", "--no-such-option"], "--no-such-option"),
+        (["fix", "--max-iter=3"], "--max-iter=3"),
+        (["fix", "--max-iterations=0"], "'0'"),
+        (["fix", "--max-iterations=x"], "'x'"),
+        (["fix", "--agent-timeout=soon"], "'soon'"),
+        (["fix", "the", "tests"], "the tests"),
+        ([""], "the prompt is empty"),
+        (["  "], "the prompt is empty"),
+        ([], "the prompt is empty"),
+        (["fix", "--prompt-file=task.md"], "not both"),
+        (["--prompt-file=absent.md"], "absent.md"),
+        (["fix", "--profile=lax"], "lax"),
+        (["fix", "--python=/no/python"], "/no/python"),
+        (["fix", "--agent='unclosed"], "unclosed"),
+        (["fix", "--example=nothing"], "nothing"),
+        (["fix", "--", "--no-such-pytest-option"], "--no-such-pytest-option"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_nothing_is_started(project: Path, words: list[str], said: str) -> None:
+    done = run(project, *words, *([] if "--agent='unclosed" in words or "--" in words else ["--json"]))
+    assert done.returncode == 4, done.stderr
+    assert done.stdout.count("\n") == 0 or "--" in words
+    (line,) = [each for each in done.stderr.splitlines() if each.startswith("fireloop-test:")]
+    assert said in line
+
+
+def test_a_missing_agent(project: Path) -> None:
+    done = run(project, "fix it", "--agent=no-such-agent --flag", "--json")
+    assert (done.returncode, done.stdout) == (14, "")
+    assert done.stderr.count("\n") == 1
+    assert "'no-such-agent'" in done.stderr
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    exit_code, summary = loop(tmp_path, "pass")
+    assert (exit_code, summary["verdict"], summary["agent_calls"]) == (5, "no_tests", 0)
+
+
+def test_the_home_folder(project: Path) -> None:
+    done = run(project, "fix it", HOME=str(project))
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.count("\n") == 1
+    assert str(project) in done.stderr
+
+
+def test_no_home_at_all(project: Path, tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    words = ["fix it", "--agent", agent(FIX_ALL), "--python", sys.executable, "--quiet"]
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", *words]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "verdict: green" in done.stdout
+
+
+def test_an_unchanged_tree_that_tripped_is_not_tried_again(project: Path) -> None:
+    assert loop(project, "pass")[0] == 10
+    exit_code, summary = loop(project, "pass")
+    assert (exit_code, summary["agent_calls"]) == (10, 0)
+    assert "nothing changed since the circuit opened" in summary["reason"]
+    (project / "calc.py").write_text(FILES["calc.py"] + "\nX = 1\n")
+    assert loop(project, FIX_ALL)[0] == 0
+
+
+def test_a_broken_conftest_is_an_error_like_any_other(project: Path) -> None:
+    (project / "conftest.py").write_text("import nothing_of_that_name\n")
+    code = f"{FIX_ALL}; pathlib.Path('conftest.py').write_text('')"
+    exit_code, summary = loop(project, code, "--allow-test-edits=conftest.py")
+    assert (exit_code, summary["verdict"]) == (0, "green")
+
+
+def test_the_prompt_reaches_the_agent_in_three_ways(project: Path) -> None:
+    code = (
+        f"import sys, pathlib; pathlib.Path('../got').write_text(sys.stdin.read() + '|'.join(sys.argv[1:])); {FIX_ALL}"
+    )
+    for words, closed in (("", False), (" {prompt}", True), (" {prompt_file}", True)):
+        for name, text in FILES.items():
+            (project / name).write_text(text)
+        done = run(project, "fix the sums", "--agent", agent(code) + words, "--python", sys.executable)
+        assert done.returncode == 0, done.stdout
+        got = (project.parent / "got").read_text()
+        if "file" in words:
+            assert got.endswith("prompt.md")
+            continue
+        assert got.startswith("# Task\n\nfix the sums\n")
+        assert "test_calc.py::test_add" in got
+        assert "assert calc.add(2, 3) == 5" in got
+        assert closed is bool(words)
+
+
+def test_settings_of_the_project(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.fireloop]\nmax_iterations = 1\nprofile = 'strict'\n")
+    exit_code, summary = loop(project, "pass")
+    assert (exit_code, summary["iterations"]) == (1, 1)
+    (project / "pyproject.toml").write_text("[tool.fireloop]\nmax_iteration = 1\n")
+    done = run(project, "fix it")
+    assert done.returncode == 4
+    assert "'max_iteration'" in done.stderr
+
+
+def test_the_embedded_agent_gives_up_once_and_the_circuit_opens(project: Path) -> None:
+    (project / "test_calc.py").write_text("import calc\n\n\ndef test_new():\n    assert calc.solve('x + 1 = 3') == 2\n")
+    exit_code, summary = loop(project, "", "--agent=repair")
+    assert (exit_code, summary["verdict"], summary["iterations"]) == (10, "circuit_open", 3)
+    assert summary["files_changed"] == 0
+    logs = sorted(Path(os.environ["XDG_STATE_HOME"]).rglob("agent-*.txt"))
+    assert ["nothing changed since an earlier call" in log.read_text() for log in logs] == [False, True, True]
+
+
+def test_dry_run_calls_no_agent(project: Path) -> None:
+    done = run(
+        project, "fix the sums", "--agent", agent("raise SystemExit(3)"), "--dry-run", "--python", sys.executable
+    )
+    assert done.returncode == 0
+    assert "# Task\n\nfix the sums" in done.stdout
+    assert not (project / ".fireloop").exists()
