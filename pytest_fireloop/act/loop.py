@@ -28,7 +28,7 @@ from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.observe.test_files import is_test_file
+from pytest_fireloop.observe.test_files import test_predicate
 from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.iteration import iteration_line
@@ -116,6 +116,7 @@ class Loop:
 
     def _start(self) -> Ending | None:
         settings = self.settings
+        self.checkpoints.refresh_rules()
         self.latest = self._checkpoint("baseline")
         ended = self._still_cooling(self.latest.tree)
         if ended is not None:
@@ -320,9 +321,7 @@ class Loop:
         return trace_iteration(seen)
 
     def _changes(self, old: str, new: str) -> ChangeSet:
-        collected = {test.nodeid.split("::")[0] for test in self.progress.baseline.tests}
-        found = self.checkpoints.changes(old, new)
-        return ChangeSet.of(found, is_test=lambda path: is_test_file(path, collected))
+        return ChangeSet.of(self.checkpoints.changes(old, new), is_test=test_predicate(self.progress.baseline.outcomes))
 
     def _files_changed(self) -> int:
         if self.latest is None or not self.progress.commits:

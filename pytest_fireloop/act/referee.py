@@ -19,7 +19,7 @@ from pytest_fireloop.observe.delta import Delta, compare
 from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import RecordError, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, is_test_file
+from pytest_fireloop.observe.test_files import is_configuration, test_predicate
 from pytest_fireloop.remember.journal import Journal
 
 KIND = "plugin"
@@ -84,6 +84,8 @@ class Referee:
         record = RunRecord.from_json(data)
         previous = self._previous(record.environment)
         current = self._current(record.environment)
+        if current is None:
+            self._checkpoints.refresh_rules()
         checkpoint = self._checkpoints.take(f"run {record.run_id}")
         delta = compare(previous, record) if previous else None
         changes = self._changes(current, record, checkpoint)
@@ -144,20 +146,18 @@ class Referee:
     def _changes(self, current: _Current | None, record: RunRecord, checkpoint: Checkpoint) -> ChangeSet:
         if current is None:
             return ChangeSet.of(())
-        collected = {test.nodeid.split("::")[0] for test in record.tests}
         found = self._checkpoints.changes(current.rows[-1]["checkpoint"], checkpoint.commit)
-        return ChangeSet.of(found, is_test=lambda path: is_test_file(path, collected))
+        return ChangeSet.of(found, is_test=test_predicate(record.outcomes))
 
     def _findings(self, current: _Current | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
             return ()
-        collected = {test.nodeid.split("::")[0] for test in record.tests}
         paths = [change.path for change in self._checkpoints.changes(current.started_at, checkpoint.commit)]
         old, new = self._checkpoints.files(current.started_at), self._checkpoints.files(checkpoint.commit)
         return compare_tests(
             {path: self._checkpoints.read(current.started_at, path) for path in paths if path in old},
             {path: self._checkpoints.read(checkpoint.commit, path) for path in paths if path in new},
-            is_test=lambda path: is_test_file(path, collected),
+            is_test=test_predicate(record.outcomes),
             is_configuration=is_configuration,
         )
 

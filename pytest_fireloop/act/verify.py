@@ -13,7 +13,7 @@ from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tes
 from pytest_fireloop.observe.integrity.compare import compare
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding
 from pytest_fireloop.observe.record import GREEN, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, is_test_file
+from pytest_fireloop.observe.test_files import is_configuration, test_predicate
 
 ALONE = 20
 FLAKY_TRIES = 3
@@ -50,7 +50,7 @@ class Verifier:
     ) -> None:
         self._checkpoints, self._commit, self._baseline = checkpoints, baseline_commit, baseline_record
         self._expected: Mapping[str, str] = checkpoints.files(baseline_commit)
-        self._collected = {test.nodeid.split("::")[0] for test in baseline_record.tests}
+        self._is_test = test_predicate(baseline_record.outcomes)
         self._test_edits, self._allow = test_edits, tuple(allow_globs)
         self._work = work
         self._room = Room(checkpoints, work / "room")
@@ -181,7 +181,7 @@ class Verifier:
             return False
         if is_configuration(path) and not path.endswith("conftest.py"):
             return True
-        return is_test_file(path, self._collected) and self._test_edits != "allow"
+        return self._is_test(path) and self._test_edits != "allow"
 
     # what was found
 
@@ -195,13 +195,13 @@ class Verifier:
         found = compare(
             {path: self._checkpoints.read(self._commit, path) for path in paths if path in self._expected},
             {path: self._checkpoints.read(candidate, path) for path in paths if path in new},
-            is_test=lambda path: is_test_file(path, self._collected),
+            is_test=self._is_test,
             is_configuration=is_configuration,
         )
         if self._test_edits == "allow":
-            found = tuple(each for each in found if not is_test_file(each.path, self._collected))
+            found = tuple(each for each in found if not self._is_test(each.path))
         if self._test_edits == "forbid":
-            edited = [path for path in paths if path in self._expected and is_test_file(path, self._collected)]
+            edited = [path for path in paths if path in self._expected and self._is_test(path)]
             found += tuple(Finding.of("edit_forbidden", path, 0, "tests may not be edited") for path in edited)
         return found
 

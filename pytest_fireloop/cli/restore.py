@@ -29,5 +29,7 @@ def main(argv: Sequence[str]) -> int:
     print(
         f"restored iteration {number} of loop {row.loop_id}: {len(done.written)} written, {len(done.removed)} removed"
     )
+    for path in done.failed:
+        print(f"left as it is, for it could not be stored or written: {path!r}")
     print(f"the state before is kept as checkpoint {done.present}")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from fnmatch import fnmatchcase
 
 #: Folders whose files, of whatever kind, are the tests' own: fixtures, data, snapshots.
@@ -61,6 +61,13 @@ def doctest_modules(nodeids: Iterable[str]) -> frozenset[str]:
         is_module = path.endswith(".py") and not is_test_file(path)
         (found if is_module and _is_doctest(path, item) else others).add(path)
     return frozenset(found - others)
+
+
+def test_predicate(nodeids: Collection[str]) -> Callable[[str], bool]:
+    """Return `is_test_file` for a project whose collected tests have these node ids."""
+    collected = {nodeid.partition("::")[0] for nodeid in nodeids}
+    doctests = doctest_modules(nodeids)
+    return lambda path: is_test_file(path, collected, doctests=doctests)
 
 
 def _is_doctest(path: str, item: str) -> bool:

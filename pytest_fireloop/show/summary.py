@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SHOWN = 10
+PLACES = {"room": "in the room", "in_place": "in place"}
 
 
 def counts_line(counts: Mapping[str, int]) -> str:
@@ -31,7 +32,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
             lines += [f"  and {len(nodes) - SHOWN} more"] if len(nodes) > SHOWN else []
     integrity = summary["integrity"]
     if integrity["where"]:
-        lines.append(f"integrity: {integrity['verdict']}, verified {integrity['where'].replace('_', ' ')}")
+        lines.append(f"integrity: {integrity['verdict']}, verified {PLACES[integrity['where']]}")
     for finding in integrity["findings"][:SHOWN]:
         place = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
         lines.append(f"  {finding['severity']} {finding['kind']} {place}: {finding['detail']}")
