@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
+import contextlib
 import os
 import secrets
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Carried by every process that descends from a call, whatever sessions and parents it takes.
-MARK = "FIRELOOP_MARK"
-INTERRUPT_GRACE_S = 2.0
-TERMINATE_GRACE_S = 2.0
+from pytest_fireloop.act.descendants import MARK, POLL_S, RUNNING, become_subreaper, end_orphans, end_tree
+
 LINGER_S = 0.25
-POLL_S = 0.02
-PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +56,11 @@ def run_process(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            bufsize=0,
         )
     except (OSError, ValueError) as error:
         return Finished(None, problem=f"cannot start {argv[0]!r}: {error}")
+    RUNNING.add(process.pid)
     reader = _Reader(process, output, output_limit)
     if standard_input is not None:
         threading.Thread(target=_feed, args=(process, standard_input), daemon=True).start()
@@ -82,6 +78,8 @@ def run_process(
             time.sleep(POLL_S)
     finally:
         killed = end_tree(process, mark, gently=process.poll() is None)
+        RUNNING.discard(process.pid)
+        killed += end_orphans() if not RUNNING else 0
         reader.close()
     return Finished(
         process.returncode,
@@ -94,106 +92,14 @@ def run_process(
     )
 
 
-def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> int:
-    """End a child and all that carry its mark or descend from it: interrupt, terminate, kill; return how many were left over."""
-    if gently:
-        for signal_number, grace in ((signal.SIGINT, INTERRUPT_GRACE_S), (signal.SIGTERM, TERMINATE_GRACE_S)):
-            _signal(members(process.pid, mark), signal_number)
-            deadline = time.monotonic() + grace
-            while time.monotonic() < deadline and process.poll() is None:
-                time.sleep(POLL_S)
-            if process.poll() is not None:
-                break
-    killed = 0
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        left = members(process.pid, mark)
-        if not left:
-            break
-        killed = max(killed, len(left))
-        _signal(left, signal.SIGKILL)
-        time.sleep(POLL_S)
-        _reap(left - {process.pid})
-        process.poll()
-    process.poll()
-    return killed
-
-
-def members(root: int, mark: str) -> set[int]:
-    """Find the living processes that descend from a process or carry the mark; without /proc, the process group alone."""
-    if not os.path.isdir("/proc/self"):
-        return {root} if _alive(root) else set()
-    parents: dict[int, int] = {}
-    marked: set[int] = set()
-    needle = f"{MARK}={mark}".encode()
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        pid = int(name)
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
-            if fields[0] in {b"Z", b"X"}:
-                continue
-            parents[pid] = int(fields[1])
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if needle in file.read():
-                    marked.add(pid)
-        except (OSError, IndexError, ValueError):
-            continue
-    found = marked | ({root} if root in parents else set())
-    growing = True
-    while growing:
-        more = {pid for pid, parent in parents.items() if parent in found and pid not in found}
-        growing = bool(more)
-        found |= more
-    found.discard(os.getpid())
-    return found
-
-
-def become_subreaper() -> None:
-    """On Linux, let orphans of our children come to us instead of leaving our sight."""
-    if sys.platform.startswith("linux"):
-        try:
-            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        except (OSError, AttributeError):
-            return
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.killpg(pid, 0)
-    except OSError:
-        return False
-    return True
-
-
-def _signal(pids: set[int], number: signal.Signals) -> None:
-    for pid in pids:
-        try:
-            if os.path.isdir("/proc/self"):
-                os.kill(pid, number)
-            else:
-                os.killpg(pid, number)
-        except OSError:
-            continue
-
-
-def _reap(pids: set[int]) -> None:
-    for pid in pids:
-        try:
-            os.waitpid(pid, os.WNOHANG)
-        except OSError:
-            continue
-
-
 def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
     assert process.stdin is not None
-    try:
-        process.stdin.write(content)
+    left = memoryview(content)
+    with contextlib.suppress(OSError):  # a child that does not read its input is its own affair
+        while left:
+            left = left[process.stdin.write(left) or 0 :]
+    with contextlib.suppress(OSError):
         process.stdin.close()
-    except OSError:
-        return  # the child does not read its input, which is its own affair
 
 
 class _Reader:

@@ -113,7 +113,11 @@ def _is_trivial(check: str) -> bool:
 def _walk(body: list[ast.stmt], path: str, prefix: str, marks: frozenset[str]) -> Iterator[TestShape]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            if any(_assigns(each, "__test__") for each in node.body):
+            bases = {name for base in node.bases for name in names_in(base)}
+            collected = node.name.startswith("Test") or any(
+                name.endswith(("TestCase", "Test", "Base")) for name in bases
+            )
+            if not collected or any(_assigns(each, "__test__") for each in node.body):
                 continue
             own = frozenset(name for decorator in node.decorator_list for name in names_in(decorator))
             own |= {name for each in node.body if _assigns(each, "pytestmark") for name in names_in(each)}

@@ -1,0 +1,143 @@
+"""Finding and ending what descends from a child, whatever sessions, parents and environments it takes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+#: Carried in the environment by every process that descends from a call.
+MARK = "FIRELOOP_MARK"
+INTERRUPT_GRACE_S = 2.0
+TERMINATE_GRACE_S = 2.0
+POLL_S = 0.02
+KILL_LIMIT_S = 10.0
+PR_SET_CHILD_SUBREAPER = 36
+#: Direct children that are being waited for, by any thread.
+RUNNING: set[int] = set()
+
+
+def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> int:
+    """End a child and all that carry its mark or descend from it: interrupt, terminate, kill; return how many were left over."""
+    if gently:
+        for signal_number, grace in ((signal.SIGINT, INTERRUPT_GRACE_S), (signal.SIGTERM, TERMINATE_GRACE_S)):
+            _signal(members(process.pid, mark), signal_number)
+            deadline = time.monotonic() + grace
+            while time.monotonic() < deadline and process.poll() is None:
+                time.sleep(POLL_S)
+            if process.poll() is not None:
+                break
+    killed = 0
+    deadline = time.monotonic() + KILL_LIMIT_S
+    while time.monotonic() < deadline:
+        left = members(process.pid, mark)
+        if not left:
+            break
+        killed = max(killed, len(left))
+        _signal(left, signal.SIGKILL)
+        time.sleep(POLL_S)
+        _reap(left - {process.pid})
+        process.poll()
+    process.poll()
+    return killed
+
+
+def members(root: int, mark: str) -> set[int]:
+    """Find the living processes that descend from a process or carry the mark; without /proc, the process group alone."""
+    if not os.path.isdir("/proc/self"):
+        return {root} if _alive(root) else set()
+    parents = {pid: parent for pid, (parent, _) in _living().items()}
+    marked = {pid for pid in parents if _carries(pid, f"{MARK}={mark}".encode())}
+    found = marked | ({root} if root in parents else set())
+    growing = True
+    while growing:
+        more = {pid for pid, parent in parents.items() if parent in found and pid not in found}
+        growing = bool(more)
+        found |= more
+    found.discard(os.getpid())
+    return found
+
+
+def orphans() -> set[int]:
+    """Find the living processes that came to us as the subreaper: our children, but in a session that is not ours."""
+    found = set()
+    session = os.getsid(0)
+    for pid, (parent, its_session) in _living().items():
+        if parent == os.getpid() and its_session != session and pid not in RUNNING:
+            found.add(pid)
+    return found
+
+
+def end_orphans() -> int:
+    """Kill what left its tree and its environment behind; what it started comes to us in turn."""
+    killed = 0
+    deadline = time.monotonic() + KILL_LIMIT_S
+    while (left := orphans()) and time.monotonic() < deadline:
+        killed += len(left)
+        _signal(left, signal.SIGKILL)
+        time.sleep(POLL_S)
+        _reap(left)
+    return killed
+
+
+def _living() -> dict[int, tuple[int, int]]:
+    """Return parent and session of every process that is no zombie, by its id; empty without /proc."""
+    found = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+            if fields[0] not in {b"Z", b"X"}:
+                found[int(name)] = (int(fields[1]), int(fields[3]))
+        except (OSError, IndexError, ValueError):
+            continue
+    return found
+
+
+def become_subreaper() -> None:
+    """On Linux, let orphans of our children come to us instead of leaving our sight."""
+    if sys.platform.startswith("linux"):
+        try:
+            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        except (OSError, AttributeError):
+            return
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return mark in file.read()
+    except OSError:
+        return False
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.killpg(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _signal(pids: set[int], number: signal.Signals) -> None:
+    for pid in pids:
+        try:
+            if os.path.isdir("/proc/self"):
+                os.kill(pid, number)
+            else:
+                os.killpg(pid, number)
+        except OSError:
+            continue
+
+
+def _reap(pids: set[int]) -> None:
+    for pid in pids:
+        try:
+            os.waitpid(pid, os.WNOHANG)
+        except OSError:
+            continue

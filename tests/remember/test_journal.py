@@ -1,0 +1,82 @@
+"""The journal, and where it lies."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from pytest_fireloop.remember.journal import Journal, JournalDamagedError, JournalError
+from pytest_fireloop.remember.paths import make_private, state_folder
+
+
+def test_loops_and_iterations_come_back(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state" / "journal.sqlite")
+    journal.begin_loop("one", "runner", {"task": "t"}, at=1.0)
+    journal.begin_loop("two", "plugin", {}, at=2.0)
+    journal.add_iteration("one", 1, {"n": 1})
+    journal.add_iteration("one", 0, {"n": 0})
+    journal.end_loop("one", "green", {"exit_code": 0})
+    journal.close()
+    journal = Journal(tmp_path / "state" / "journal.sqlite")
+    assert [row.loop_id for row in journal.loops()] == ["two", "one"]
+    assert [row.loop_id for row in journal.loops("runner")] == ["one"]
+    assert journal.iterations("one") == [{"n": 0}, {"n": 1}]
+    row = journal.loop("one")
+    assert row is not None
+    assert (row.verdict, row.data["summary"], row.data["task"]) == ("green", {"exit_code": 0}, "t")
+    assert journal.loop("three") is None
+    assert stat.S_IMODE((tmp_path / "state" / "journal.sqlite").stat().st_mode) == 0o600
+
+
+def test_requests(tmp_path: Path) -> None:
+    first, second = (Journal(tmp_path / "journal.sqlite") for _ in range(2))
+    assert not first.requested("stop")
+    second.request("stop")
+    assert first.requested("stop")
+    first.clear_request("stop")
+    assert not second.requested("stop")
+
+
+def test_a_damaged_file_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(b"this is no database, whatever else it is" * 50)
+    before = path.read_bytes()
+    with pytest.raises(JournalDamagedError, match="fireloop reset"):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_file_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    Journal(path).close()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(JournalError, match="newer version"):
+        Journal(path)
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted", "start"),
+    [
+        ({"HOME": "/home/ann"}, None, "/home/ann/.local/state/fireloop/my-tree-"),
+        ({"HOME": "/home/ann", "XDG_STATE_HOME": "/state"}, None, "/state/fireloop/my-tree-"),
+        ({"HOME": "/home/ann", "XDG_STATE_HOME": "relative"}, None, "/home/ann/.local/state/fireloop/my-tree-"),
+        ({"HOME": "/home/ann", "FIRELOOP_DIR": "/here"}, None, "/here"),
+        ({"FIRELOOP_DIR": "/here"}, "/there", "/there"),
+        ({"TMPDIR": "/scratch"}, None, "/scratch/fireloop-"),
+    ],
+)
+def test_where_the_state_lies(environment: dict[str, str], wanted: str | None, start: str) -> None:
+    assert str(state_folder(Path("/src/my tree"), environment, wanted)).startswith(start)
+
+
+def test_two_trees_of_one_name_have_two_folders() -> None:
+    environment = {"HOME": "/home/ann"}
+    assert state_folder(Path("/a/x"), environment) != state_folder(Path("/b/x"), environment)
+
+
+def test_the_folder_is_private(tmp_path: Path) -> None:
+    assert stat.S_IMODE(make_private(tmp_path / "a" / "b").stat().st_mode) == 0o700
