@@ -121,7 +121,8 @@ class Loop:
         ended = self._still_cooling(self.latest.tree)
         if ended is not None:
             return ended
-        baseline = take_baseline(self.command, self.folder)
+        with self.display.working("baseline: the tests run"):
+            baseline = take_baseline(self.command, self.folder)
         self.progress.begin(baseline.record, baseline.flaky, self.latest.commit)
         self.display.line(f"baseline: {counts_line(baseline.record.counts)} in {baseline.record.duration_s:.1f} s")
         if baseline.problem is not None:
@@ -191,7 +192,10 @@ class Loop:
         moves_before = user_repository.read_state(self.settings.tree)
         if self._calibration is None and self._verifier is not None:
             self._calibration = self._threads.submit(self._verifier.calibrate)
-        outcome, text = call_agent(self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt")
+        with self.display.working(f"iteration {number}: {self.settings.agent.name} works"):
+            outcome, text = call_agent(
+                self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt"
+            )
         self.progress.calls += 1
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.latest = self._checkpoint(f"iteration {number}")
@@ -200,7 +204,8 @@ class Loop:
             self.display.always(f"warning: the agent touched the repository: {move}")
         if outcome.status == "unavailable":
             return Ending("agent_unavailable", f"{self.settings.agent.name}: {outcome.detail}")
-        run = run_tests(self.command, work=self.folder)
+        with self.display.working(f"iteration {number}: the tests run"):
+            run = run_tests(self.command, work=self.folder)
         record, verification = self._believed(run, outcome)
         findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
         promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
@@ -230,7 +235,8 @@ class Loop:
         if self._calibration is not None:
             self._calibration.result()
         self.display.line("tests are green in place; verifying with the tests of the start")
-        found = self._verifier.verify(self.latest.commit, self.progress.flaky, run.record)
+        with self.display.working("the tests of the start run in the room"):
+            found = self._verifier.verify(self.latest.commit, self.progress.flaky, run.record)
         self.verification = found
         if found.green:
             return run.record, found

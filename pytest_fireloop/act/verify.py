@@ -81,7 +81,8 @@ class Verifier:
         findings = self._findings(candidate)
         blockers = [finding for finding in findings if finding.severity == BLOCKER]
         if not in_place.sound:
-            return self._rejected(findings, None, f"the run is not complete: {in_place.incomplete_reason}")
+            why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
+            return self._rejected(findings, None, f"the run in the tree is not green: {why}")
         if self.where == "in_place":
             missing = sorted(self._required(known_flaky) - _passing(in_place))
             if missing and not blockers:

@@ -21,6 +21,7 @@ COMMANDS = {
     "diff": "show what changed up to an iteration",
     "restore": "bring the files of an iteration back",
     "replay": "run the judge again over a recorded loop",
+    "decide": "make one decision from the JUnit reports of a matrix",
     "signature": "print the failure signatures of records",
     "doctor": "say what is installed and what would be called",
 }
