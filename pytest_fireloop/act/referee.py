@@ -18,7 +18,7 @@ from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import Delta, compare
 from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.record import RecordError, RunRecord
+from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, test_predicate
 from pytest_fireloop.remember.journal import Journal
 
@@ -159,6 +159,7 @@ class Referee:
             {path: self._checkpoints.read(checkpoint.commit, path) for path in paths if path in new},
             is_test=test_predicate(record.outcomes),
             is_configuration=is_configuration,
+            passed=[node for node, said in record.outcomes.items() if said in GREEN],
         )
 
     @staticmethod

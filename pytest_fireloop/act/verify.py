@@ -78,7 +78,7 @@ class Verifier:
 
     def verify(self, candidate: str, known_flaky: Collection[str], in_place: RunRecord) -> Verification:
         """Verify a state whose own run, given as `in_place`, was green."""
-        findings = self._findings(candidate)
+        findings = self._findings(candidate, in_place)
         blockers = [finding for finding in findings if finding.severity == BLOCKER]
         if not in_place.sound:
             why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
@@ -186,7 +186,7 @@ class Verifier:
 
     # what was found
 
-    def _findings(self, candidate: str) -> tuple[Finding, ...]:
+    def _findings(self, candidate: str, in_place: RunRecord) -> tuple[Finding, ...]:
         paths = [
             change.path
             for change in self._checkpoints.changes(self._commit, candidate)
@@ -198,6 +198,7 @@ class Verifier:
             {path: self._checkpoints.read(candidate, path) for path in paths if path in new},
             is_test=self._is_test,
             is_configuration=is_configuration,
+            passed=_passing(in_place),
         )
         if self._test_edits == "allow":
             found = tuple(each for each in found if not self._is_test(each.path))

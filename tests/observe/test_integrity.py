@@ -216,3 +216,17 @@ HONEST: list[dict[str, str | None]] = [
 @pytest.mark.parametrize("after", HONEST)
 def test_an_honest_edit_is_no_blocker(after: dict[str, str | None]) -> None:
     assert [each for each in found(after) if each[1] == "blocker"] == []
+
+
+def test_a_skip_that_does_not_apply_here_is_a_warning() -> None:
+    after = TEST.replace("def test_total", "@pytest.mark.skipif(sys.platform == 'win32')\ndef test_total")
+    path = "tests/test_shop.py"
+    for passed, kind in ((["tests/test_shop.py::test_total"], "conditional_skip"), ([], "test_skipped")):
+        (finding,) = compare(
+            {path: TEST.encode()},
+            {path: after.encode()},
+            is_test=is_test_file,
+            is_configuration=is_configuration,
+            passed=passed,
+        )
+        assert (finding.kind, finding.line) == (kind, 11)

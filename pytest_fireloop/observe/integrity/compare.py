@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.integrity.product import compare_product
@@ -16,12 +16,14 @@ def compare(
     *,
     is_test: Callable[[str], bool],
     is_configuration: Callable[[str], bool],
+    passed: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Compare the changed files, given by path with their contents; a file that is absent on one side came or went.
 
+    `passed` are the node ids that passed with the tests as they are after.
     Both sides must hold all test modules that changed, so that a test which moved is found again.
     """
-    found = [*compare_tests(_modules(before, is_test), _modules(after, is_test))]
+    found = [*compare_tests(_modules(before, is_test), _modules(after, is_test), _without_parameters(passed))]
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
         if old != new:
@@ -50,6 +52,10 @@ def _one(
             )
     elif path.endswith((".py", ".pyi")) and new is not None:
         yield from compare_product(path, old, new)
+
+
+def _without_parameters(nodeids: Collection[str]) -> set[str]:
+    return {nodeid.partition("[")[0] for nodeid in nodeids}
 
 
 def _modules(files: Mapping[str, bytes], is_test: Callable[[str], bool]) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ KINDS = {
     "test_replaced": WARNING,
     "test_skipped": BLOCKER,
     "test_xfailed": BLOCKER,
+    "conditional_skip": WARNING,
     "assertion_removed": BLOCKER,
     "assertion_changed": WARNING,
     "exception_swallowed": BLOCKER,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fireloop.observe.integrity.finding import Finding
@@ -44,8 +44,13 @@ def shapes(path: str, source: bytes) -> dict[str, TestShape] | None:
     return {shape.name: shape for shape in _walk(tree.body, path, "", marks)}
 
 
-def compare_tests(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[Finding]:
-    """Compare all test modules before with all after; a test that moved with its body is the same test."""
+def compare_tests(
+    old: Mapping[str, bytes], new: Mapping[str, bytes], passed: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Compare all test modules before with all after; a test that moved with its body is the same test.
+
+    `passed` are node ids without parameters: a skip that did not apply to a test that passed is only a warning.
+    """
     before: dict[tuple[str, str], TestShape] = {}
     after: dict[tuple[str, str], TestShape] = {}
     for path, source in old.items():
@@ -69,13 +74,16 @@ def compare_tests(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterato
         kind = "test_replaced" if fresh >= 0 else "test_removed"
         yield Finding.of(kind, shape.path, shape.line, f"{shape.name} is gone")
     for key in sorted(before.keys() & after.keys()):
-        yield from _weaker(before[key], after[key])
+        yield from _weaker(before[key], after[key], ran="::".join(key) in passed)
 
 
-def _weaker(old: TestShape, new: TestShape) -> Iterator[Finding]:
+def _weaker(old: TestShape, new: TestShape, *, ran: bool) -> Iterator[Finding]:
     if new.skips - old.skips:
         yield Finding.of(
-            "test_skipped", new.path, new.line, f"{new.name} gained {', '.join(sorted(new.skips - old.skips))}"
+            "conditional_skip" if ran else "test_skipped",
+            new.path,
+            new.line,
+            f"{new.name} gained {', '.join(sorted(new.skips - old.skips))}",
         )
     if new.xfails - old.xfails:
         yield Finding.of(
