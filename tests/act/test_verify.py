@@ -192,3 +192,19 @@ def test_code_from_the_tree_itself_is_noticed(tree: Path, verify: Verify) -> Non
     found = verify(edit)
     assert found.green is False
     assert "loaded code from the tree itself: real" in found.reason
+
+
+def test_a_test_that_passes_by_luck_is_not_green(tree: Path, verify: Verify) -> None:
+    counter = tree.parent / "counter"
+
+    def edit(tree: Path) -> None:
+        without_the_mark(tree)
+        # right on the first call of the run in the tree and of the one in the room, wrong ever after
+        (tree / "shop" / "calc.py").write_text(
+            f"import os\n\n\ndef add(a, b):\n    path = {str(counter)!r}\n    calls = len(open(path).read()) if os.path.exists(path)"
+            " else 0\n    open(path, 'a').write('x' * (a == 2))\n    return a + b if calls < 2 else a - b\n"
+        )
+
+    found = verify(edit)
+    assert found.green is False
+    assert "test_add" in found.reason

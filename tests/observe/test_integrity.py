@@ -102,6 +102,12 @@ CHEATS: list[tuple[dict[str, str | None], str, str, str]] = [
         "tests/test_shop.py",
     ),
     (edited("def test_total", "@pytest.mark.xfail\ndef test_total"), "test_xfailed", "blocker", "tests/test_shop.py"),
+    (
+        edited("def test_total", "@pytest.mark.flaky(reruns=9)\ndef test_total"),
+        "test_retried",
+        "blocker",
+        "tests/test_shop.py",
+    ),
     (edited("    assert result == 4\n", ""), "assertion_removed", "blocker", "tests/test_shop.py"),
     (edited("assert result == 4", "assert True"), "assertion_removed", "blocker", "tests/test_shop.py"),
     (

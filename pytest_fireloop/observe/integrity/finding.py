@@ -14,6 +14,7 @@ KINDS = {
     "test_skipped": BLOCKER,
     "test_xfailed": BLOCKER,
     "conditional_skip": WARNING,
+    "test_retried": BLOCKER,
     "assertion_removed": BLOCKER,
     "assertion_changed": WARNING,
     "exception_swallowed": BLOCKER,

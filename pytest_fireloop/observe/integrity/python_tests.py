@@ -10,6 +10,8 @@ from pytest_fireloop.observe.integrity.finding import Finding
 
 SKIPS = frozenset({"skip", "skipif", "importorskip", "skipIf", "skipUnless", "skipTest", "SkipTest"})
 XFAILS = frozenset({"xfail", "expectedFailure"})
+#: Marks that run a test again until it passes.
+RETRIES = frozenset({"flaky", "reruns", "repeat", "retry"})
 #: Calls that check something though no `assert` statement stands there.
 CHECKS = frozenset({"raises", "warns", "fail", "deprecated_call"})
 
@@ -27,6 +29,7 @@ class TestShape:
     checks: tuple[str, ...]
     skips: frozenset[str]
     xfails: frozenset[str]
+    retries: frozenset[str]
     rows: int
     swallows: int
     early_end: bool
@@ -89,6 +92,8 @@ def _weaker(old: TestShape, new: TestShape, *, ran: bool) -> Iterator[Finding]:
         yield Finding.of(
             "test_xfailed", new.path, new.line, f"{new.name} gained {', '.join(sorted(new.xfails - old.xfails))}"
         )
+    if new.retries - old.retries:
+        yield Finding.of("test_retried", new.path, new.line, f"{new.name} is run again until it passes")
     if new.rows < old.rows:
         yield Finding.of(
             "parameters_removed", new.path, new.line, f"{new.name}: {old.rows} parameter sets, now {new.rows}"
@@ -149,6 +154,7 @@ def _shape(node: ast.FunctionDef | ast.AsyncFunctionDef, path: str, prefix: str,
         checks=tuple(_checks(inner)),
         skips=everything & SKIPS,
         xfails=everything & XFAILS,
+        retries=decorated & RETRIES,
         rows=_rows(node),
         swallows=sum(isinstance(each, ast.ExceptHandler) for each in inner) + ("suppress" in called),
         early_end=bool(node.body) and any(isinstance(each, ast.Return) for each in node.body[:-1]),
