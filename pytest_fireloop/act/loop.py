@@ -31,6 +31,7 @@ from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import test_predicate
 from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.show.display import Display
+from pytest_fireloop.show.evidence import reason
 from pytest_fireloop.show.iteration import iteration_line
 from pytest_fireloop.show.loop_file import LoopFile
 from pytest_fireloop.show.summary import counts_line
@@ -257,7 +258,7 @@ class Loop:
             return Ending("blocked", f"the agent cannot authenticate: {outcome.detail}")
         if decision.stop is not None and settings.circuit_breaker:
             self.progress.trips += 1
-            return Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {_evidence(decision)}")
+            return Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {reason(decision.evidence)}")
         self.strategy = advice(decision.rotate) if decision.rotate else None
         self.progress.rotations += decision.rotate is not None
         return None
@@ -345,7 +346,3 @@ class Loop:
 
     def _why_rejected(self) -> str:
         return self.verification.reason if self.verification is not None else "the run is incomplete"
-
-
-def _evidence(decision: Decision) -> str:
-    return "; ".join(evidence.text() for evidence in decision.evidence) if decision.evidence else "no further evidence"

@@ -73,7 +73,12 @@ def run_tests(
         *select,
     ]
     environment = {key: value for key, value in command.environment.items() if not key.startswith(HIDDEN)}
-    environment.update(FIRELOOP_FRESH=str(command.tree), PYTHONDONTWRITEBYTECODE="1", PY_COLORS="0")
+    environment.update(
+        FIRELOOP_FRESH=str(command.tree),
+        FIRELOOP_CACHE=str(folder / "cache"),
+        PYTHONDONTWRITEBYTECODE="1",
+        PY_COLORS="0",
+    )
     if command.mapped_from is not None:
         environment["FIRELOOP_OUTSIDE"] = str(command.mapped_from)
     done = run_process(

@@ -168,7 +168,7 @@ class Verifier:
 
     def _run(self, nodes: Sequence[str] = ()) -> TestRun:
         select = absolute(self._room.folder, nodes)
-        return run_tests(self._command, work=self._work, select=select, extra=("-p", "no:cacheprovider"))
+        return run_tests(self._command, work=self._work, select=select)
 
     # what is asked for
 

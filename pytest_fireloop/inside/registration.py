@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import scope
@@ -12,10 +14,23 @@ if TYPE_CHECKING:
     import pytest
 
 
+#: Where pytest's cache goes in a run of the runner, so that it writes nothing into the tree.
+CACHE_VARIABLE = "FIRELOOP_CACHE"
+
+
+def redirect_cache(config: pytest.Config) -> None:
+    """Move pytest's cache out of the tree; the option for it is refused where the cache plugin is off."""
+    folder = os.environ.get(CACHE_VARIABLE)
+    cache = getattr(config, "cache", None)
+    if folder and cache is not None and hasattr(cache, "_cachedir"):
+        cache._cachedir = Path(folder)  # noqa: SLF001 - pytest offers no setting that holds with `-p no:cacheprovider`
+
+
 def register(config: pytest.Config) -> None:
     """Register the recorder, the failure notes and, with `--fire-loop`, the referee; a run that runs no test gets none."""
     if scope.is_no_run(config):
         return
+    redirect_cache(config)
     config.pluginmanager.register(FailureNotes(config), "fireloop-failure-notes")
     if hasattr(config, "workerinput"):
         return

@@ -1,4 +1,4 @@
-"""Why a rule spoke, as data; the text for people is made from it in one place."""
+"""Why a rule spoke, as data; `show/evidence.py` makes the text for people."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ class Evidence:
     iterations: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
-
-    def text(self) -> str:
-        """Return one line for people."""
-        span = f" in iterations {self.iterations[0]} to {self.iterations[-1]}" if self.iterations else ""
-        tests = f", as in {self.nodes[0]}" if self.nodes else ""
-        return f"{self.rule.replace('_', ' ')}: {self.value:g}, the limit is {self.threshold:g}{span}{tests}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the evidence as JSON."""

@@ -7,6 +7,7 @@ import time
 from pytest_fireloop.act.referee import Judged
 from pytest_fireloop.judge.judge import Admission, Decision
 from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.show.evidence import sentence
 
 SHOWN = 5
 
@@ -47,7 +48,7 @@ def section_lines(judged: Judged) -> list[str]:
 def trip_lines(decision: Decision) -> list[str]:
     """Return the rule that opened the circuit, its evidence, and what would close it."""
     lines = [f"CIRCUIT OPEN: {decision.stop}"]
-    lines += [f"evidence: {evidence.text()}" for evidence in decision.evidence]
+    lines += [f"evidence: {sentence(evidence)}" for evidence in decision.evidence]
     lines.append(f"one probe is allowed {_when(decision.circuit.retry_at)}; a positive score closes the circuit")
     lines.append("`fireloop reset` begins a new loop, --fire-loop-force runs all the same")
     return lines

@@ -64,6 +64,7 @@ def test_two_steps_to_a_verified_green(project: Path) -> None:
     assert summary["final"] == {"passed": 3, "failed": 0, "error": 0, "skipped": 0, "xfailed": 0, "xpassed": 0}
     assert summary["integrity"] == {"verdict": "clean", "where": "room", "findings": []}
     assert summary["best"]["iteration"] == 2
+    assert sorted(path.name for path in project.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
     assert summary["schema"] == "fireloop.loop/1"
     assert (summary["broken"], summary["still_failing"], summary["flaky"]) == ([], [], [])
 
