@@ -172,7 +172,9 @@ class Loop:
             self.journal.clear_request("stop")
             return Ending("interrupted", "stopped by `fireloop stop`")
         if number > settings.max_iterations:
-            return Ending("limit", f"{settings.max_iterations} iterations and the tests are not green")
+            return Ending(
+                "limit", f"the limit of {settings.max_iterations} iterations was reached and the tests are not green"
+            )
         if time.monotonic() - self._started > settings.max_time_s:
             return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")
         if not settings.circuit_breaker:
