@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the `fire-loop` group; without one of them nothing else of this package is imported."""
     if "FIRELOOP_FRESH" in os.environ:
+        from .inside.environment import take
         from .inside.fresh import install
 
+        take()
         install()
     group = parser.getgroup("fire-loop", "referee for loops of a coding agent")
     group.addoption(

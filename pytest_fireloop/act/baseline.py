@@ -15,6 +15,8 @@ NO_TESTS = 5
 USAGE = 4
 #: Beyond this many failures a second run of them costs more than it tells.
 RERUN_LIMIT = 200
+#: Whole runs in which a test that passed alone may show that it is flaky.
+CONFIRMATIONS = 2
 CONFTEST = re.compile(r"while loading conftest '([^'\n]+)'")
 
 
@@ -68,7 +70,12 @@ def _flaky(command: TestCommand, work: Path, record: RunRecord) -> frozenset[str
     if not failing or len(failing) > RERUN_LIMIT:
         return frozenset(reruns)
     again = run_tests(command, work=work, select=absolute(record.rootdir, failing)).record
-    return frozenset(reruns | {node for node, outcome in again.outcomes.items() if outcome in GREEN})
+    suspects = {node for node, outcome in again.outcomes.items() if outcome in GREEN} & set(failing)
+    if suspects:
+        # passing without its neighbours is no flake; passing in the very same run is
+        runs = [run_tests(command, work=work).record.outcomes for _ in range(CONFIRMATIONS)]
+        suspects = {node for node in suspects if any(outcomes.get(node) in GREEN for outcomes in runs)}
+    return frozenset(reruns | suspects)
 
 
 def _last_error(output: Path) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import secrets
+import shlex
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -28,7 +30,7 @@ from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.observe.test_files import test_predicate
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of
 from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.evidence import reason
@@ -85,7 +87,9 @@ class Loop:
         finally:
             self._threads.shutdown(wait=False, cancel_futures=True)
         if ending.verdict != "green" and self.green_in_place and ending.verdict in {"limit", "circuit_open"}:
-            ending = Ending("false_green", f"the tests pass only as the agent left them: {self._why_rejected()}")
+            ending = Ending(
+                "false_green", f"the tests pass only as the agent left them: {self._why_rejected()}{self._hint()}"
+            )
         summary = summarise(
             loop_id=self.loop_id,
             ending=ending,
@@ -232,8 +236,8 @@ class Loop:
 
     def _believed(self, run: TestRun, outcome: Outcome) -> tuple[RunRecord, Verification | None]:
         """Verify a green run; what is judged is the room's record when it speaks against the green."""
-        self.green_in_place = run.record.sound
-        if not run.record.sound or self._verifier is None or self.latest is None:
+        self.green_in_place = run.record.sound_but(self.progress.flaky)
+        if not self.green_in_place or self._verifier is None or self.latest is None:
             return run.record, None
         if self._calibration is not None:
             self._calibration.result()
@@ -330,7 +334,11 @@ class Loop:
         return trace_iteration(seen)
 
     def _changes(self, old: str, new: str) -> ChangeSet:
-        return ChangeSet.of(self.checkpoints.changes(old, new), is_test=test_predicate(self.progress.baseline.outcomes))
+        return ChangeSet.of(self.checkpoints.changes(old, new), is_test=self._is_test_file())
+
+    def _is_test_file(self) -> Callable[[str], bool]:
+        baseline = self.progress.baseline
+        return predicate_of(baseline.outcomes, [error.path for error in baseline.collection_errors])
 
     def _files_changed(self) -> int:
         if self.latest is None or not self.progress.commits:
@@ -345,6 +353,14 @@ class Loop:
     def _remember(self, number: int, data: dict[str, Any]) -> None:
         assert self.latest is not None
         self.journal.add_iteration(self.loop_id, number, {**data, "checkpoint": self.latest.commit})
+
+    def _hint(self) -> str:
+        """Propose the option by which a person allows a change of tests or configuration that is right."""
+        is_test = self._is_test_file()
+        changed = self.checkpoints.changes(self.progress.commits[0], self.progress.commits[-1])
+        paths = [each.path for each in changed if is_test(each.path) or is_configuration(each.path)]
+        options = " ".join(f"--allow-test-edits={shlex.quote(path)}" for path in paths[:3])
+        return f"; where the change is right, allow it with {options}" if options else ""
 
     def _why_rejected(self) -> str:
         return self.verification.reason if self.verification is not None else "the run is incomplete"

@@ -19,7 +19,7 @@ from pytest_fireloop.observe.delta import Delta, compare
 from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, test_predicate
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of
 from pytest_fireloop.remember.journal import Journal
 
 KIND = "plugin"
@@ -147,7 +147,7 @@ class Referee:
         if current is None:
             return ChangeSet.of(())
         found = self._checkpoints.changes(current.rows[-1]["checkpoint"], checkpoint.commit)
-        return ChangeSet.of(found, is_test=test_predicate(record.outcomes))
+        return ChangeSet.of(found, is_test=predicate_of(record.outcomes))
 
     def _findings(self, current: _Current | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
@@ -157,7 +157,7 @@ class Referee:
         return compare_tests(
             {path: self._checkpoints.read(current.started_at, path) for path in paths if path in old},
             {path: self._checkpoints.read(checkpoint.commit, path) for path in paths if path in new},
-            is_test=test_predicate(record.outcomes),
+            is_test=predicate_of(record.outcomes),
             is_configuration=is_configuration,
             passed=[node for node, said in record.outcomes.items() if said in GREEN],
         )

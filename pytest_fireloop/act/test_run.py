@@ -80,7 +80,7 @@ def run_tests(
         PY_COLORS="0",
     )
     if command.mapped_from is not None:
-        environment["FIRELOOP_OUTSIDE"] = str(command.mapped_from)
+        environment.update(FIRELOOP_OUTSIDE=str(command.mapped_from), FIRELOOP_HIDE="1")
     done = run_process(
         argv, cwd=command.tree, environment=environment, output=output, timeout_s=command.timeout_s, stop=stop
     )

@@ -13,7 +13,7 @@ from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tes
 from pytest_fireloop.observe.integrity.compare import compare
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding
 from pytest_fireloop.observe.record import GREEN, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, test_predicate
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of
 
 ALONE = 20
 FLAKY_TRIES = 3
@@ -50,7 +50,13 @@ class Verifier:
     ) -> None:
         self._checkpoints, self._commit, self._baseline = checkpoints, baseline_commit, baseline_record
         self._expected: Mapping[str, str] = checkpoints.files(baseline_commit)
-        self._is_test = test_predicate(baseline_record.outcomes)
+        uncollected = [error.path for error in baseline_record.collection_errors]
+        self._named_test = predicate_of(baseline_record.outcomes, uncollected)
+        self._test_sources = b"\n".join(
+            checkpoints.read(baseline_commit, path)
+            for path in self._expected
+            if path.endswith(".py") and self._named_test(path)
+        )
         self._test_edits, self._allow = test_edits, tuple(allow_globs)
         self._work = work
         self._room = Room(checkpoints, work / "room")
@@ -80,7 +86,7 @@ class Verifier:
         """Verify a state whose own run, given as `in_place`, was green."""
         findings = self._findings(candidate, in_place)
         blockers = [finding for finding in findings if finding.severity == BLOCKER]
-        if not in_place.sound:
+        if not in_place.sound_but(known_flaky):
             why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
             return self._rejected(findings, None, f"the run in the tree is not green: {why}")
         if self.where == "in_place":
@@ -131,12 +137,31 @@ class Verifier:
             return record, f"a flaky test failed {FLAKY_TRIES} times: {flaky[0]}"
         if not record.complete and not self._strict_xpass(record):
             return record, f"the room's run is not complete: {record.incomplete_reason}"
+        hidden = self._newly_hidden(record)
+        if hidden is not None:
+            return record, hidden
         red = sorted(record.red - self._xfailed() - set(known_flaky))
         if red or record.collection_errors:
             return record, _not_passing(red or [record.collection_errors[0].path])
         if run.exit_code != 0 and not record.red:
             return record, f"the room's run ended with exit code {run.exit_code}"
         return record, None
+
+    def _newly_hidden(self, record: RunRecord) -> str | None:
+        """Tell what the product hides from the unchanged tests: a skip of its own, a file that shows no test."""
+        before = self._baseline.outcomes
+        for node, said in record.outcomes.items():
+            if said in {"skipped", "xfailed"} and before.get(node) != said and self._keeps(node.split("::")[0]):
+                return f"{node} is {said} now, which it was not at the start"
+        for error in self._baseline.collection_errors:
+            passing = (node for node, said in record.outcomes.items() if said in GREEN)
+            if (
+                error.path.endswith(".py")
+                and self._keeps(error.path)
+                and not any(node.startswith(f"{error.path}::") for node in passing)
+            ):
+                return f"{error.path}, which could not be collected at the start, shows no passing test"
+        return None
 
     def _alone(self, known_flaky: Collection[str]) -> list[Finding]:
         """Run what failed at the baseline again in fresh processes, one a cause first."""
@@ -185,7 +210,16 @@ class Verifier:
         return bool(record.red) and record.red <= self._xfailed()
 
     def _flaky_left(self, record: RunRecord, known_flaky: Collection[str]) -> list[str]:
-        return sorted(node for node in record.red if node in known_flaky)
+        before = self._baseline.outcomes
+        return sorted(node for node in known_flaky if node in before and record.outcomes.get(node) not in GREEN)
+
+    def _is_test(self, path: str) -> bool:
+        """Whether a file is the tests' own: by name, or as data that a test of the baseline mentions."""
+        if self._named_test(path):
+            return True
+        name = path.rpartition("/")[2]
+        is_data = not name.endswith((".py", ".pyi")) and "." in name
+        return is_data and path in self._expected and name.encode("utf-8", "surrogateescape") in self._test_sources
 
     def _keeps(self, path: str) -> bool:
         """Whether the baseline's file stands in the room: tests and configuration, unless the user opened them."""

@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any, Callable
 
+from .environment import value
+
 #: Names the tree; set by the runner for the tested process and, through the environment, for xdist's workers.
 VARIABLE = "FIRELOOP_FRESH"
 FOREIGN = ("site-packages", "dist-packages")
@@ -43,7 +45,7 @@ def path_hook(tree: str) -> Callable[[str], Any]:
 
 def install() -> None:
     """Put the hook before the others when the runner asked for it."""
-    tree = os.environ.get(VARIABLE)
+    tree = value(VARIABLE)
     if not tree or any(getattr(hook, "__name__", "") == "fresh_hook" for hook in sys.path_hooks):
         return
     sys.path_hooks.insert(0, path_hook(os.path.realpath(tree)))

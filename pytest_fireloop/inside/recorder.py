@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from . import outcome, scope
+from . import environment, outcome, scope
 from .failure import ATTRIBUTE
 from .guard import Guarded, guarded
 from .record_file import SCHEMA, RecordFile
@@ -169,7 +169,7 @@ class Recorder(Guarded):
             "collection_errors": list(self._collection_errors.values()),
             "failures": list(self._failures.values()),
         }
-        outside = os.environ.get("FIRELOOP_OUTSIDE")
+        outside = environment.value("FIRELOOP_OUTSIDE")
         if outside:
             record["modules_outside"] = modules_under(outside)
         return record

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import scope
+from . import environment, scope
 from .failure_notes import FailureNotes
 from .recorder import Recorder
 
@@ -14,13 +13,9 @@ if TYPE_CHECKING:
     import pytest
 
 
-#: Where pytest's cache goes in a run of the runner, so that it writes nothing into the tree.
-CACHE_VARIABLE = "FIRELOOP_CACHE"
-
-
 def redirect_cache(config: pytest.Config) -> None:
     """Move pytest's cache out of the tree; the option for it is refused where the cache plugin is off."""
-    folder = os.environ.get(CACHE_VARIABLE)
+    folder = environment.value("FIRELOOP_CACHE")
     cache = getattr(config, "cache", None)
     if folder and cache is not None and hasattr(cache, "_cachedir"):
         cache._cachedir = Path(folder)  # noqa: SLF001 - pytest offers no setting that holds with `-p no:cacheprovider`
@@ -31,6 +26,9 @@ def register(config: pytest.Config) -> None:
     if scope.is_no_run(config):
         return
     redirect_cache(config)
+    environment.hide_pytest()
+    if not hasattr(config, "workerinput") and getattr(config.option, "dist", "no") != "no":
+        environment.give_back()
     config.pluginmanager.register(FailureNotes(config), "fireloop-failure-notes")
     if hasattr(config, "workerinput"):
         return

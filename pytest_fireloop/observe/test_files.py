@@ -10,7 +10,6 @@ TEST_FOLDERS = frozenset(
     {
         "tests",
         "test",
-        "testing",
         "__tests__",
         "testdata",
         "test_data",
@@ -63,11 +62,22 @@ def doctest_modules(nodeids: Iterable[str]) -> frozenset[str]:
     return frozenset(found - others)
 
 
-def test_predicate(nodeids: Collection[str]) -> Callable[[str], bool]:
-    """Return `is_test_file` for a project whose collected tests have these node ids."""
-    collected = {nodeid.partition("::")[0] for nodeid in nodeids}
+def predicate_of(nodeids: Collection[str], uncollected: Iterable[str] = ()) -> Callable[[str], bool]:
+    """Return `is_test_file` for a project with these node ids, and these files that could not be collected.
+
+    A name like `ab_test.py` outside the test folders counts only where pytest took it for a test.
+    """
+    collected = {nodeid.partition("::")[0] for nodeid in nodeids} | set(uncollected)
     doctests = doctest_modules(nodeids)
-    return lambda path: is_test_file(path, collected, doctests=doctests)
+
+    def predicate(path: str) -> bool:
+        *folders, name = path.split("/")
+        ambiguous = fnmatchcase(name, "*_test.py") and not any(folder.lower() in TEST_FOLDERS for folder in folders)
+        if ambiguous and collected and path not in collected:
+            return False
+        return is_test_file(path, collected, doctests=doctests)
+
+    return predicate
 
 
 def _is_doctest(path: str, item: str) -> bool:

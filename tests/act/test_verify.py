@@ -208,3 +208,79 @@ def test_a_test_that_passes_by_luck_is_not_green(tree: Path, verify: Verify) -> 
     found = verify(edit)
     assert found.green is False
     assert "test_add" in found.reason
+
+
+HIDING = "import unittest\n\n\ndef add(a, b):\n    raise unittest.SkipTest('later')\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (write("shop/calc.py", HIDING), "test_add"),
+        (
+            write(
+                "shop/calc.py",
+                "import os\n\n\ndef add(a, b):\n    return a + b * any('TEST' in k for k in os.environ)\n",
+            ),
+            "test_add",
+        ),
+        (
+            write(
+                "shop/calc.py", "import os\n\n\ndef add(a, b):\n    return a + b * ('LOOP_FRESH' in repr(os.environ))\n"
+            ),
+            "test_add",
+        ),
+    ],
+    ids=["skips from the product", "sees pytest's variable", "sees ours"],
+)
+def test_product_that_behaves_otherwise_under_test(verify: Verify, edit: Callable[[Path], None], said: str) -> None:
+    def whole(tree: Path) -> None:
+        edit(tree)
+        path = tree / "tests" / "test_calc.py"
+        path.write_text(TESTS.replace("@pytest.mark.xfail(strict=True)\n", ""))
+
+    found = verify(whole)
+    assert found.green is False
+    assert said in found.reason or "not green" in found.reason
+
+
+def test_a_file_that_could_not_be_collected_must_show_its_tests(tree: Path) -> None:
+    (tree / "shop" / "calc.py").write_text("def add(a, b:\n")
+    (tree / "tests" / "test_other.py").write_text("def test_other():\n    pass\n")
+    (tree / "tests" / "test_calc.py").write_text(
+        "from shop import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n"
+    )
+    state = tree.parent / "state"
+    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
+    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
+    record = run_tests(command, work=state).record
+    assert [error.path for error in record.collection_errors] == ["tests/test_calc.py"]
+    verifier = Verifier(checkpoints, checkpoints.take("baseline").commit, record, command, work=state / "verify")
+    verifier.calibrate()
+    (tree / "shop" / "calc.py").write_text("import unittest\n\nraise unittest.SkipTest('later')\n")
+    found = verifier.verify(checkpoints.take("skips").commit, (), run_tests(command, work=state).record)
+    assert (found.green, "tests/test_calc.py" in found.reason) == (False, True)
+    fix(tree)
+    found = verifier.verify(checkpoints.take("fixed").commit, (), run_tests(command, work=state).record)
+    assert found.green is True
+
+
+def test_data_that_a_test_mentions_is_the_tests_own(tree: Path) -> None:
+    (tree / "cases.json").write_text("[[2, 3, 5]]")
+    (tree / "tests" / "test_cases.py").write_text(
+        "import json\nfrom shop import calc\n\n\ndef test_cases():\n    for a, b, c in json.load(open('cases.json')):\n"
+        "        assert calc.add(a, b) == c\n"
+    )
+    state = tree.parent / "state"
+    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
+    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
+    baseline = checkpoints.take("baseline")
+    verifier = Verifier(
+        checkpoints, baseline.commit, run_tests(command, work=state).record, command, work=state / "verify"
+    )
+    verifier.calibrate()
+    (tree / "cases.json").write_text("[]")
+    (tree / "shop" / "calc.py").write_text("def add(a, b):\n    return 5 if a == 2 and b == 3 else a - b\n")
+    (tree / "cases.json").write_text("[[1, 2, -1]]")
+    found = verifier.verify(checkpoints.take("edited").commit, (), run_tests(command, work=state).record)
+    assert [finding.kind for finding in found.findings] == ["test_data_changed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fireloop.observe.test_files import doctest_modules, is_configuration, is_test_file
+from pytest_fireloop.observe.test_files import doctest_modules, is_configuration, is_test_file, predicate_of
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,6 @@ from pytest_fireloop.observe.test_files import doctest_modules, is_configuration
         "tests/helpers.py",
         "tests/data/expected.json",
         "pkg/test/fixture.bin",
-        "pkg/testing/tools.py",
         "Tests/a.txt",
         "pkg/__snapshots__/a.ambr",
         "pkg/a.snap",
@@ -101,3 +100,12 @@ def test_doctests_of_a_real_run(pytester: pytest.Pytester) -> None:
 )
 def test_configuration(path: str, wanted: bool) -> None:
     assert is_configuration(path) is wanted
+
+
+def test_a_name_alone_is_no_test_where_pytest_collected_others() -> None:
+    predicate = predicate_of(["tests/test_a.py::test_x", "pkg/check_test.py::test_y"], ["odd_test.py"])
+    found = {
+        path: predicate(path) for path in ("pkg/ab_test.py", "pkg/check_test.py", "odd_test.py", "tests/new_test.py")
+    }
+    assert found == {"pkg/ab_test.py": False, "pkg/check_test.py": True, "odd_test.py": True, "tests/new_test.py": True}
+    assert predicate("pkg/testing/tools.py") is False

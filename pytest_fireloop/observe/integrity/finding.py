@@ -32,6 +32,8 @@ KINDS = {
     "reads_test_data": BLOCKER,
     "always_equal": BLOCKER,
     "process_exit": BLOCKER,
+    "exit_hook": WARNING,
+    "mock_in_product": WARNING,
     "test_alone_fails": WARNING,
     "edit_forbidden": BLOCKER,
 }
