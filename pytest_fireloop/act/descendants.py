@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 #: Carried in the environment by every process that descends from a call.
 MARK = "FIRELOOP_MARK"
@@ -18,6 +21,7 @@ KILL_LIMIT_S = 10.0
 PR_SET_CHILD_SUBREAPER = 36
 #: Direct children that are being waited for, by any thread.
 RUNNING: set[int] = set()
+LOCK = threading.Lock()
 
 
 def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> int:
@@ -97,6 +101,26 @@ def _living() -> dict[int, tuple[int, int]]:
         except (OSError, IndexError, ValueError):
             continue
     return found
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold back further interrupts while descendants are ended; one comes through afterwards."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    numbers = [
+        number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+    ]
+    before = {number: signal.signal(number, lambda number, _frame: received.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        signal.raise_signal(received[0])
 
 
 def become_subreaper() -> None:

@@ -38,18 +38,23 @@ class Interpreter:
     pytest: str
 
 
-def find_interpreter(tree: Path, wanted: str | None, environment: Mapping[str, str]) -> Interpreter:
-    """Find the project's interpreter: the one asked for, $VIRTUAL_ENV, .venv, PATH, our own; raises InterpreterError."""
+def find_interpreter(
+    tree: Path, wanted: str | None, environment: Mapping[str, str], *, own: bool = False
+) -> Interpreter:
+    """Find the project's interpreter: the one asked for, $VIRTUAL_ENV, .venv, PATH, our own; raises InterpreterError.
+
+    With `own` the one that runs this package is taken at once, unless another is asked for.
+    """
     if wanted is not None:
         path = Path(shutil.which(wanted, path=environment.get("PATH")) or wanted)
         if not path.is_file():
             raise InterpreterError(f"--python: there is no interpreter at {wanted!r}")
         return _checked(path.absolute(), "--python")
-    for path, origin in _candidates(tree, environment):
+    for path, origin in () if own else _candidates(tree, environment):
         facts = _probe(path)
         if facts is not None and facts[1] is not None:
             return _checked(path, origin)
-    return _checked(Path(sys.executable), "the runner's own")
+    return _checked(Path(sys.executable), "fireloop's own environment")
 
 
 def _candidates(tree: Path, environment: Mapping[str, str]) -> list[tuple[Path, str]]:

@@ -6,6 +6,7 @@ import itertools
 import json
 import secrets
 import shlex
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +16,7 @@ from typing import Any
 from pytest_fireloop.act import user_repository
 from pytest_fireloop.act.agent_call import call_agent
 from pytest_fireloop.act.baseline import take_baseline
-from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
+from pytest_fireloop.act.checkpoints import Checkpoint, CheckpointError, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
@@ -70,6 +71,8 @@ class Loop:
         self.strategy: str | None = None
         self._started = time.monotonic()
         self._threads = ThreadPoolExecutor(1)
+        self._stopping = threading.Event()
+        self._left_out: set[str] = set()
         self._calibration: Future[None] | None = None
         self._verifier: Verifier | None = None
 
@@ -83,8 +86,11 @@ class Loop:
         try:
             ending = self._work()
         except KeyboardInterrupt:
-            ending = Ending("interrupted", "interrupted from the keyboard or by a signal")
+            ending = self._interrupted()
+        except CheckpointError as error:
+            ending = Ending("error", f"{error}; the last checkpoint is {self.latest.commit if self.latest else 'none'}")
         finally:
+            self._stopping.set()
             self._threads.shutdown(wait=False, cancel_futures=True)
         if ending.verdict != "green" and self.green_in_place and ending.verdict in {"limit", "circuit_open"}:
             ending = Ending(
@@ -102,6 +108,13 @@ class Loop:
         self.journal.end_loop(self.loop_id, ending.verdict, summary)
         self.loop_file.finish(summary)
         return summary
+
+    def _interrupted(self) -> Ending:
+        """Store the tree as it is found; what an agent had begun stays in it."""
+        if self.latest is not None:
+            self.latest = self._checkpoint("interrupted")
+        left = "; the agent's edits are still in the tree" if self._files_changed() else ""
+        return Ending("interrupted", f"interrupted from the keyboard or by a signal{left}")
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""
@@ -145,6 +158,7 @@ class Loop:
             work=self.folder / "verify",
             test_edits=settings.test_edits,
             allow_globs=settings.allow_test_edits,
+            stop=self._stopping.is_set,
         )
         return None
 
@@ -199,11 +213,11 @@ class Loop:
         moves_before = user_repository.read_state(self.settings.tree)
         if self._calibration is None and self._verifier is not None:
             self._calibration = self._threads.submit(self._verifier.calibrate)
+        self.progress.calls += 1
         with self.display.working(f"iteration {number}: {self.settings.agent.name} works"):
             outcome, text = call_agent(
                 self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt"
             )
-        self.progress.calls += 1
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.latest = self._checkpoint(f"iteration {number}")
         changes = self._changes(before.commit, self.latest.commit)
@@ -257,7 +271,7 @@ class Loop:
     ) -> Ending | None:
         settings = self.settings
         if verification is not None and verification.green and (settings.until == "green" or promise):
-            return Ending("green", f"every test of the start passes, {verification.reason}")
+            return Ending("green", verification.reason)
         if outcome.status == "blocked":
             return Ending("blocked", f"the agent says that a person is needed: {outcome.detail}")
         if outcome.status == "auth":
@@ -348,6 +362,9 @@ class Loop:
     def _checkpoint(self, message: str) -> Checkpoint:
         taken = self.checkpoints.take(f"{self.loop_id}: {message}")
         self.progress.tree = taken.tree
+        for path in sorted(set(taken.left_out) - self._left_out):
+            self.display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
+        self._left_out |= set(taken.left_out)
         return taken
 
     def _remember(self, number: int, data: dict[str, Any]) -> None:

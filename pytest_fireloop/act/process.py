@@ -12,7 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fireloop.act.descendants import MARK, POLL_S, RUNNING, become_subreaper, end_orphans, end_tree
+from pytest_fireloop.act.descendants import (
+    LOCK,
+    MARK,
+    POLL_S,
+    RUNNING,
+    become_subreaper,
+    end_orphans,
+    end_tree,
+    signals_held,
+)
 
 LINGER_S = 0.25
 
@@ -48,19 +57,20 @@ def run_process(
     mark = secrets.token_hex(12)
     started = time.monotonic()
     try:
-        process = subprocess.Popen(
-            list(argv),
-            cwd=cwd,
-            env={**environment, MARK: mark},
-            stdin=subprocess.DEVNULL if standard_input is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            bufsize=0,
-        )
+        with LOCK:  # no sweep for orphans may meet a child before it is known
+            process = subprocess.Popen(
+                list(argv),
+                cwd=cwd,
+                env={**environment, MARK: mark},
+                stdin=subprocess.DEVNULL if standard_input is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                bufsize=0,
+            )
+            RUNNING.add(process.pid)
     except (OSError, ValueError) as error:
         return Finished(None, problem=f"cannot start {argv[0]!r}: {error}")
-    RUNNING.add(process.pid)
     reader = _Reader(process, output, output_limit)
     if standard_input is not None:
         threading.Thread(target=_feed, args=(process, standard_input), daemon=True).start()
@@ -77,10 +87,12 @@ def run_process(
                 break
             time.sleep(POLL_S)
     finally:
-        killed = end_tree(process, mark, gently=process.poll() is None)
-        RUNNING.discard(process.pid)
-        killed += end_orphans() if not RUNNING else 0
-        reader.close()
+        with signals_held():
+            killed = end_tree(process, mark, gently=process.poll() is None)
+            with LOCK:
+                RUNNING.discard(process.pid)
+                killed += end_orphans() if not RUNNING else 0
+            reader.close()
     return Finished(
         process.returncode,
         timed_out=timed_out,

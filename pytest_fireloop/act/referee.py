@@ -91,7 +91,8 @@ class Referee:
         changes = self._changes(current, record, checkpoint)
         findings = self._findings(current, record, checkpoint)
         believable = record.complete or record.exit_code != 0
-        blocked = self._forbid and any(finding.severity == "blocker" for finding in findings)
+        weakened = any(finding.severity == "blocker" for finding in findings)
+        blocked = self._forbid and weakened
         decision = number = loop_id = None
         if current is not None and not forced and not self._other_view(current, record, checkpoint):
             number, loop_id = len(current.rows), current.loop_id
@@ -106,7 +107,7 @@ class Referee:
             self.journal.add_iteration(loop_id, number, row)
         elif current is None and not record.green and (record.red or record.collection_errors):
             loop_id, number = self._begin(record, checkpoint), 0
-        if current is not None and record.green and not blocked:
+        if current is not None and record.green and not weakened:
             self.journal.end_loop(current.loop_id, "green", {"iterations": len(current.rows)})
         tripped = decision is not None and decision.stop is not None
         exit_code = exit_code_of_run(record.exit_code or 0, believable=believable, forbidden=blocked, tripped=tripped)
@@ -154,13 +155,17 @@ class Referee:
             return ()
         paths = [change.path for change in self._checkpoints.changes(current.started_at, checkpoint.commit)]
         old, new = self._checkpoints.files(current.started_at), self._checkpoints.files(checkpoint.commit)
-        return compare_tests(
+        is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
+        edited = [path for path in paths if self._forbid and path in old and is_test(path)]
+        forbidden = [Finding.of("edit_forbidden", path, 0, "tests may not be edited") for path in edited]
+        found = compare_tests(
             {path: self._checkpoints.read(current.started_at, path) for path in paths if path in old},
             {path: self._checkpoints.read(checkpoint.commit, path) for path in paths if path in new},
-            is_test=predicate_of(record.outcomes),
+            is_test=is_test,
             is_configuration=is_configuration,
             passed=[node for node, said in record.outcomes.items() if said in GREEN],
         )
+        return (*found, *forbidden)
 
     @staticmethod
     def _other_view(current: _Current, record: RunRecord, checkpoint: Checkpoint) -> bool:

@@ -42,7 +42,7 @@ class RefereePlugin(Guarded):
         from pytest_fireloop.act.checkpoints import CheckpointError
         from pytest_fireloop.inside.scope import environment_name
         from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
-        from pytest_fireloop.remember.paths import make_private, state_folder
+        from pytest_fireloop.remember.paths import make_private, state_folder, unfit
         from pytest_fireloop.show.section import refusal_text
 
         if os.environ.get(INSIDE_LOOP):
@@ -50,10 +50,15 @@ class RefereePlugin(Guarded):
             return None
         option = self.config.option
         tree = self.config.rootpath
+        folder = state_folder(tree, os.environ, option.fire_loop_dir)
+        refused = unfit(tree, folder, os.environ)
+        if refused is not None:
+            self.problem = f"this run is not judged: {refused}"
+            return None
         try:
             self._referee = Referee(
                 tree,
-                make_private(state_folder(tree, os.environ, option.fire_loop_dir)),
+                make_private(folder),
                 profile=option.fire_loop_profile,
                 forbid=option.fire_loop_test_edits == "forbid",
             )

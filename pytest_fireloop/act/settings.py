@@ -55,7 +55,10 @@ def project_settings(tree: Path, known: Mapping[str, str]) -> dict[str, Any]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read {path.name!r}: {error}") from error
-    table = data.get("tool", {}).get("fireloop", {})
+    tool = data.get("tool")
+    table = tool.get("fireloop", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise SettingsError(f"[tool.fireloop] is no table but {table!r}")
     unknown = sorted(set(table) - set(known))
     if unknown:
         raise SettingsError(f"[tool.fireloop] has no setting {unknown[0]!r}; known are {', '.join(sorted(known))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,6 +47,7 @@ class Verifier:
         work: Path,
         test_edits: str = "review",
         allow_globs: Sequence[str] = (),
+        stop: Callable[[], bool] | None = None,
     ) -> None:
         self._checkpoints, self._commit, self._baseline = checkpoints, baseline_commit, baseline_record
         self._expected: Mapping[str, str] = checkpoints.files(baseline_commit)
@@ -58,7 +59,7 @@ class Verifier:
             if path.endswith(".py") and self._named_test(path)
         )
         self._test_edits, self._allow = test_edits, tuple(allow_globs)
-        self._work = work
+        self._work, self._stop = work, stop
         self._room = Room(checkpoints, work / "room")
         environment = {key: value for key, value in command.environment.items() if not key.startswith(HIDDEN)}
         origin = str(command.tree)
@@ -70,6 +71,9 @@ class Verifier:
             args=tuple(word.replace(origin, str(self._room.folder)) for word in command.args),
         )
         self.where = "room"
+        self._whose = (
+            "with the tests of the start" if test_edits != "allow" else "with the tests as the agent left them"
+        )
 
     def calibrate(self, known_flaky: Collection[str] = ()) -> None:
         """Run the unchanged baseline in the room; where it gives other outcomes, verification is done in place."""
@@ -90,6 +94,8 @@ class Verifier:
             why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
             return self._rejected(findings, None, f"the run in the tree is not green: {why}")
         if self.where == "in_place":
+            findings = (*findings, *self._unverifiable(candidate))
+            blockers = [finding for finding in findings if finding.severity == BLOCKER]
             missing = sorted(self._required(known_flaky) - _passing(in_place))
             if missing and not blockers:
                 return self._rejected(findings, None, _not_passing(missing))
@@ -106,9 +112,16 @@ class Verifier:
             unstable = self._red_with_its_file(alone)
             if unstable is not None:
                 return self._rejected(findings, record, f"{unstable} passes only sometimes")
-            return self._result((*findings, *alone), record, "verified in a clean room with the tests of the start")
+            return self._result((*findings, *alone), record, f"verified in a clean room {self._whose}")
         finally:
             self._room.clear()
+
+    def _unverifiable(self, candidate: str) -> list[Finding]:
+        """Name the edits of tests and configuration that only a room could tell from gaming."""
+        new = self._checkpoints.files(candidate)
+        edited = [path for path, oid in self._expected.items() if self._keeps(path) and new.get(path) != oid]
+        added = [path for path in new.keys() - self._expected.keys() if is_configuration(path) and self._keeps(path)]
+        return [Finding.of("edit_unverifiable", path, 0, "there is no room to check it in") for path in edited + added]
 
     # the room's own run
 
@@ -193,7 +206,7 @@ class Verifier:
 
     def _run(self, nodes: Sequence[str] = ()) -> TestRun:
         select = absolute(self._room.folder, nodes)
-        return run_tests(self._command, work=self._work, select=select)
+        return run_tests(self._command, work=self._work, select=select, stop=self._stop)
 
     # what is asked for
 
@@ -269,4 +282,4 @@ def _passing(record: RunRecord) -> set[str]:
 
 def _not_passing(nodes: Sequence[str]) -> str:
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    return f"with the tests of the start, {nodes[0]}{more} does not pass"
+    return f"with the tests of the start, {nodes[0]}{more} {'do' if more else 'does'} not pass"

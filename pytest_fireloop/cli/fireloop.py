@@ -35,13 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if words else EXIT_CODES["usage"]
     if words[0] not in COMMANDS:
         return usage_error(PROGRAM, f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
+    from pytest_fireloop.act.lock import LockedError
+    from pytest_fireloop.act.shadow_git import CheckpointError
     from pytest_fireloop.cli.tree import NoLoopError
     from pytest_fireloop.remember.journal import JournalError
 
     try:
         module = importlib.import_module(f"pytest_fireloop.cli.{words[0]}")
         return int(module.main(words[1:]))
-    except (NoLoopError, JournalError) as error:
+    except (NoLoopError, JournalError, CheckpointError, LockedError) as error:
         return usage_error(f"{PROGRAM} {words[0]}", str(error))
     except KeyboardInterrupt:
         return EXIT_CODES["interrupted"]

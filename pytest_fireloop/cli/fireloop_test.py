@@ -20,6 +20,12 @@ example: fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tes
 exit codes: 0 green, 1 limit reached, 2 interrupted, 3 internal error, 4 usage, 5 no tests, 10 circuit open, 11 blocked,
 12 rest, 13 false green, 14 agent unavailable"""
 
+#: Arguments of pytest that show something instead of running tests.
+NO_RUN = frozenset(
+    {"--collect-only", "--collectonly", "--co", "--help", "-h", "--version", "-V", "--fixtures", "--markers"}
+    | {"--setup-plan", "--setup-only", "--fixtures-per-test", "--funcargs"}
+)
+
 
 def build_parser() -> Parser:
     """Return the parser; pytest's own arguments come after `--` and are split off before."""
@@ -61,11 +67,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one loop and return its exit code; a fault of ours is one line and 3."""
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     try:
         return _main(words[:cut], tuple(words[cut + 1 :]))
     except KeyboardInterrupt:
         return EXIT_CODES["interrupted"]
+    except BrokenPipeError:
+        # the reader went away, as `head` does; nothing is left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:  # the last guard before the user's terminal
         if os.environ.get("FIRELOOP_DEBUG"):
             raise
@@ -133,33 +144,41 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
     from pytest_fireloop.act.settings import LoopSettings, SettingsError
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
     from pytest_fireloop.remember.journal import Journal
-    from pytest_fireloop.remember.paths import make_private, state_folder
+    from pytest_fireloop.remember.paths import make_private, state_folder, unfit
     from pytest_fireloop.show.display import Display
     from pytest_fireloop.show.summary import summary_lines
 
     task = _task(options)
+    for word in pytest_args:
+        if word in NO_RUN:
+            raise SettingsError(f"{word} runs no test; leave it out of pytest's arguments")
     display = Display(machine_output=options.json, quiet=options.quiet)
     environment = dict(os.environ)
     tree = Path.cwd().resolve()
     python = options.python
     if options.example is not None:
         tree = copy_example(options.example)
-        python = python or sys.executable
         options.agent = "repair" if options.agent == "auto" else options.agent
         display.always(f"example {options.example!r} is copied to {tree}")
-    elif tree in {Path(os.path.expanduser("~")).resolve(), Path(tree.anchor)}:
-        raise SettingsError(f"{str(tree)!r} is no project; change to the folder of one")
+    folder = state_folder(tree, environment, options.fire_loop_dir)
+    refused = unfit(tree, folder, environment)
+    if refused is not None:
+        raise SettingsError(refused)
     agent = choose_agent(options.agent, plugin_manager(), environment)
     missing = agent.missing(environment)
     if missing is not None:
         usage_error(PROGRAM, missing)
         return EXIT_CODES["agent_unavailable"]
+    try:
+        make_private(folder)
+    except OSError as error:
+        raise SettingsError(f"cannot use the state folder {str(folder)!r}: {error.strerror or error}") from error
     settings = LoopSettings(
         task=task,
         tree=tree,
-        state=make_private(state_folder(tree, environment, options.fire_loop_dir)),
+        state=folder,
         agent=agent,
-        interpreter=find_interpreter(tree, python, environment),
+        interpreter=find_interpreter(tree, python, environment, own=options.example is not None),
         environment=environment,
         pytest_args=pytest_args,
         agent_args=tuple(options.agent_arg),

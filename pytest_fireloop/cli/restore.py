@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.cli.tree import TreeState, parser
+
+#: The id of a checkpoint, as a restore prints it.
+CHECKPOINT = re.compile(r"[0-9a-f]{40}")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -14,22 +18,25 @@ def main(argv: Sequence[str]) -> int:
     made = parser(
         "restore", "Bring the files of an iteration back; the present state is kept.", "fireloop restore best"
     )
-    made.add_argument("target", nargs="?", metavar="[ID:]ITERATION|best", help="default: the last iteration")
+    made.add_argument("target", nargs="?", metavar="[ID:]ITERATION|best|CHECKPOINT", help="default: the last iteration")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
     journal = state.journal()
-    row, number, commit = state.iteration(journal, options.target)
+    given = options.target or ""
+    later: list[str] = []
+    if CHECKPOINT.fullmatch(given):
+        name, commit = f"checkpoint {given[:10]}", given
+    else:
+        row, number, commit = state.iteration(journal, options.target)
+        name = f"iteration {number} of loop {row.loop_id}"
+        later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
     lock = TreeLock(state.folder)
     try:
-        checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree)
-        later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
-        done = checkpoints.restore(commit, later=later)
+        done = Checkpoints.open(state.folder / "checkpoints.git", state.tree).restore(commit, later=later)
     finally:
         lock.release()
-    print(
-        f"restored iteration {number} of loop {row.loop_id}: {len(done.written)} written, {len(done.removed)} removed"
-    )
+    print(f"restored {name}: {len(done.written)} written, {len(done.removed)} removed")
     for path in done.failed:
         print(f"left as it is, for it could not be stored or written: {path!r}")
-    print(f"the state before is kept as checkpoint {done.present}")
+    print(f"the state before is kept; undo with: fireloop restore {done.present}")
     return 0

@@ -24,13 +24,24 @@ def state_root(environment: Mapping[str, str]) -> Path:
 def state_folder(tree: Path, environment: Mapping[str, str], wanted: str | None = None) -> Path:
     """Return the folder for one tree: the option's, else $FIRELOOP_DIR, else one named after the tree's real path."""
     if wanted:
-        return Path(wanted).absolute()
+        return Path(os.path.realpath(wanted))
     if environment.get("FIRELOOP_DIR"):
-        return Path(environment["FIRELOOP_DIR"]).absolute()
+        return Path(os.path.realpath(environment["FIRELOOP_DIR"]))
     real = os.path.realpath(tree)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(real))[:40] or "root"
     digest = hashlib.blake2b(os.fsencode(real), digest_size=6).hexdigest()
-    return state_root(environment) / f"{name}-{digest}"
+    return Path(os.path.realpath(state_root(environment))) / f"{name}-{digest}"
+
+
+def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Say why a tree or its state folder is refused, in one line, or return None."""
+    real = Path(os.path.realpath(tree))
+    home = environment.get("HOME")
+    if real == Path(real.anchor) or (home and real == Path(os.path.realpath(home))):
+        return f"{str(tree)!r} is no project; change to the folder of one"
+    if folder == real or real in folder.parents:
+        return f"the state folder {str(folder)!r} lies inside the work tree; name one outside with --fire-loop-dir"
+    return None
 
 
 def make_private(folder: Path) -> Path:

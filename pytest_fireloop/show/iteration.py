@@ -18,7 +18,7 @@ def iteration_line(
     agent = outcome.status if not outcome.detail else f"{outcome.status} ({outcome.detail})"
     parts = [
         f"iteration {number}: agent {agent}",
-        f"{len(changes.files)} files changed",
+        f"{len(changes.files)} file{'' if len(changes.files) == 1 else 's'} changed",
         f"{counts_line(after.counts)} (+{len(delta.newly_passing)} -{len(delta.newly_failing)})",
         f"score {decision.score:+d}, {decision.health}, {decision.level}",
     ]

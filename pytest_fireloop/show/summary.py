@@ -37,7 +37,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         place = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
         lines.append(f"  {finding['severity']} {finding['kind']} {place}: {finding['detail']}")
     best = summary["best"]
-    if summary["verdict"] != "green" and best["commit"]:
+    if summary["verdict"] != "green" and summary["files_changed"] and best["iteration"] < summary["iterations"]:
         lines.append(f"best state: iteration {best['iteration']}; `fireloop restore best` brings it back")
     if summary["loop_file"]:
         lines.append(f"loop file: {summary['loop_file']}")

@@ -138,6 +138,9 @@ def test_weakened_tests_are_told(tree: Path, run: Run, option: str, expected: in
     code, text, _ = run(f"--fire-loop-test-edits={option}")
     assert code == expected
     assert "blocker: assertion_removed in test_calc.py:4" in text
+    code, text, _ = run(f"--fire-loop-test-edits={option}")
+    assert code == expected
+    assert "blocker: assertion_removed in test_calc.py:4" in text
 
 
 @pytest.mark.parametrize(
@@ -180,3 +183,21 @@ def test_xdist_is_judged_alike(tree: Path, run: Run) -> None:
     (tree / "calc.py").write_text(FIXED)
     code, _, record = run("-n2")
     assert (code, record["score"]) == (0, 5)
+
+
+def test_forbid_means_any_edit(tree: Path, run: Run) -> None:
+    run()
+    (tree / "test_calc.py").write_text(TESTS.replace("== 5", "== -1"))
+    assert run("--fire-loop-test-edits=warn")[0] == 0
+    (tree / "test_calc.py").write_text(TESTS)
+    run()
+    (tree / "test_calc.py").write_text(TESTS.replace("== 5", "== -1"))
+    assert run("--fire-loop-test-edits=forbid")[0] == 13
+
+
+def test_the_home_folder_is_not_stored(tree: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tree))
+    code, text, _ = run()
+    assert code == 1
+    assert "this run is not judged" in text
+    assert "is no project" in text

@@ -161,6 +161,7 @@ def test_forbid_rejects_any_edit_and_allow_takes_the_agents_tests(tree: Path, ve
 def test_where_the_room_gives_other_results_it_is_done_in_place(tree: Path, weaken: bool, green: bool) -> None:
     (tree / ".gitignore").write_text("built.txt\n")
     (tree / "built.txt").write_text("made by a build that no checkpoint holds")
+    (tree / "tests" / "test_calc.py").write_text(TESTS.replace("@pytest.mark.xfail(strict=True)\n", ""))
     (tree / "tests" / "test_built.py").write_text(
         "from pathlib import Path\n\n\ndef test_built():\n    assert Path('built.txt').exists()\n"
     )
@@ -171,10 +172,10 @@ def test_where_the_room_gives_other_results_it_is_done_in_place(tree: Path, weak
     record = run_tests(command, work=state).record
     verifier = Verifier(checkpoints, baseline.commit, record, command, work=state / "verify")
     verifier.calibrate()
-    without_the_mark(tree)
+    fix(tree)
     if weaken:
         path = tree / "tests" / "test_calc.py"
-        path.write_text(path.read_text().replace("def test_zero", "@pytest.mark.skip\ndef test_zero"))
+        path.write_text(path.read_text().replace("== 5", "== 5.0"))
     found = verifier.verify(checkpoints.take("candidate").commit, (), run_tests(command, work=state).record)
     assert (found.where, found.green) == ("in_place", green)
 

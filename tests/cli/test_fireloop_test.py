@@ -201,6 +201,8 @@ def test_the_users_repository_is_left_alone(project: Path, code: str, exit_code:
         (["fix", "--agent='unclosed"], "unclosed"),
         (["fix", "--example=nothing"], "nothing"),
         (["fix", "--", "--no-such-pytest-option"], "--no-such-pytest-option"),
+        (["fix", "--", "--collect-only"], "--collect-only"),
+        (["fix", "--fire-loop-dir=/proc/none"], "/proc/none"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_nothing_is_started(project: Path, words: list[str], said: str) -> None:
@@ -228,6 +230,51 @@ def test_the_home_folder(project: Path) -> None:
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.count("\n") == 1
     assert str(project) in done.stderr
+
+
+def test_a_state_folder_in_the_tree_is_refused_and_dots_in_its_path_are_resolved(project: Path) -> None:
+    done = run(project, "fix it", "--agent=repair", "--fire-loop-dir=./state", "--json")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "lies inside the work tree" in done.stderr
+    assert loop(project, FIX_ALL, "--fire-loop-dir=../here/../state")[0] == 0
+    assert (project.parent / "state" / "journal.sqlite").exists()
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_an_interrupted_call_is_told_and_nothing_is_left(project: Path, second: bool) -> None:
+    code = (
+        f"{FIX_ADD}; import os, signal, time; signal.signal(2, signal.SIG_IGN); signal.signal(15, signal.SIG_IGN); "
+        "pathlib.Path('../pid').write_text(str(os.getpid())); runner = os.getppid(); os.kill(runner, signal.SIGINT); "
+        + ("time.sleep(0.3); os.kill(runner, signal.SIGINT); " if second else "")
+        + "time.sleep(60)"
+    )
+    done = run(project, "fix it", "--agent", agent(code), "--python", sys.executable, "--json")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["verdict"], summary["agent_calls"]) == (2, "interrupted", 1)
+    assert summary["files_changed"] == 1 or second
+    assert "a + b" in (project / "calc.py").read_text()
+    pid = int((project.parent / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text()
+
+
+def test_restore_and_undo(project: Path) -> None:
+    assert loop(project, FIX_ADD, "--max-iterations=1")[0] == 1
+    fixed = (project / "calc.py").read_text()
+
+    def fireloop(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop", *words]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+    assert "-    return a - b" in fireloop("diff").stdout
+    done = fireloop("restore", "0")
+    assert (project / "calc.py").read_text() == FILES["calc.py"]
+    undo = done.stdout.split("undo with: fireloop ")[1].split()
+    assert fireloop(*undo).returncode == 0
+    assert (project / "calc.py").read_text() == fixed
+    for words in (("restore", "7"), ("restore", "f" * 40), ("log", "x:1"), ("stop",)):
+        failed = fireloop(*words)
+        assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (4, "", 1), words
 
 
 def test_no_home_at_all(project: Path, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ KINDS = {
     "mock_in_product": WARNING,
     "test_alone_fails": WARNING,
     "edit_forbidden": BLOCKER,
+    "edit_unverifiable": BLOCKER,
 }
 
 
