@@ -231,7 +231,7 @@ class Loop:
         findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
         promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
         facts = self._facts(number, outcome, record=record, changes=changes, checkpoint=self.latest, promise=promise)
-        self.state, decision = decide(self.state, Facts.from_json(facts))
+        self.state, decision = decide(self.state, Facts.from_json(facts), forced=not self.settings.circuit_breaker)
         self._note(number, outcome, decision, record=record, changes=changes, findings=findings)
         self._remember(
             number,

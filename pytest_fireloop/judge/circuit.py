@@ -12,7 +12,10 @@ CLOSED, OPEN, HALF_OPEN = "CLOSED", "OPEN", "HALF_OPEN"
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """Times in seconds; `watching` counts the iterations left in which a relapse opens it at once."""
+    """Times in seconds; `watching` counts the iterations left in which a relapse opens it at once.
+
+    It is half open while a probe that was due could not run.
+    """
 
     state: str = CLOSED
     reason: str | None = None
@@ -46,31 +49,44 @@ class Admission:
 
 
 def ask(circuit: Circuit, at: float) -> Admission:
-    """Say whether an iteration may run at a time; a clock that went back does not lengthen a cooldown."""
-    if circuit.state == CLOSED or circuit.opened_at is None:
+    """Say whether an iteration may run at a time, and whether it is the probe."""
+    if circuit.state == CLOSED or circuit.retry_at is None:
         return Admission(refused=False)
-    waited = at - circuit.opened_at
-    if waited >= circuit.cooldown_s:
-        return Admission(refused=False, probe=True, reason=circuit.reason, retry_at=circuit.retry_at)
-    return Admission(refused=True, reason=circuit.reason, retry_at=circuit.retry_at)
+    due = circuit.state == HALF_OPEN or at >= circuit.retry_at
+    return Admission(refused=not due, probe=due, reason=circuit.reason, retry_at=circuit.retry_at)
+
+
+def at_time(circuit: Circuit, at: float) -> Circuit:
+    """Start the cooldown anew when the clock went back behind its start, or it would last as long as the clock erred."""
+    if circuit.state == OPEN and circuit.opened_at is not None and at < circuit.opened_at:
+        return replace(circuit, opened_at=at)
+    return circuit
 
 
 def trip(circuit: Circuit, reason: str, at: float, settings: Settings) -> Circuit:
-    """Open the circuit; a relapse while it is watched doubles the last cooldown."""
-    again = reason == "relapse" and circuit.cooldown_s > 0
-    cooldown = min(settings.cooldown_cap_s, circuit.cooldown_s * 2 if again else settings.cooldown_s)
-    return Circuit(OPEN, reason, at, cooldown)
+    """Open the circuit; a relapse doubles the cooldown that it came out of."""
+    cooldown = settings["cooldown_s"]
+    if reason == "relapse":
+        cooldown = max(cooldown, circuit.cooldown_s * 2)
+    return Circuit(OPEN, reason, at, min(settings["cooldown_cap_s"], cooldown))
 
 
-def probed(circuit: Circuit, score: int | None, at: float, settings: Settings) -> Circuit:
-    """Close on a positive score, else open again with the cooldown doubled; without a score the probe did not run."""
-    if score is None:
-        return circuit
-    if score > 0:
-        return Circuit(CLOSED, cooldown_s=circuit.cooldown_s, watching=settings.watch)
-    return replace(circuit, opened_at=at, cooldown_s=min(settings.cooldown_cap_s, circuit.cooldown_s * 2))
+def close(circuit: Circuit, settings: Settings) -> Circuit:
+    """Close after a good probe, and watch what comes next."""
+    return Circuit(CLOSED, cooldown_s=circuit.cooldown_s, watching=int(settings["watch"]))
+
+
+def reopen(circuit: Circuit, reason: str | None, at: float, settings: Settings, *, doubled: bool = True) -> Circuit:
+    """Open again after a probe, with the cooldown doubled up to its cap."""
+    cooldown = min(settings["cooldown_cap_s"], circuit.cooldown_s * (2 if doubled else 1))
+    return Circuit(OPEN, reason or circuit.reason, at, cooldown)
+
+
+def wait_for_probe(circuit: Circuit) -> Circuit:
+    """Stay half open: a probe that could not run is no failed probe."""
+    return replace(circuit, state=HALF_OPEN)
 
 
 def watched(circuit: Circuit) -> Circuit:
     """Count one iteration after closing."""
-    return replace(circuit, watching=max(0, circuit.watching - 1)) if circuit.watching else circuit
+    return replace(circuit, watching=circuit.watching - 1) if circuit.watching else circuit

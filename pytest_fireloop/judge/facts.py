@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,10 @@ RED = frozenset({"failed", "error"})
 GREEN = frozenset({"passed", "xpassed"})
 #: Calls that never reached the model say nothing about stagnation.
 NO_EVIDENCE = frozenset({"error", "rate_limited"})
+#: The agent's own status that asks for a person.
+PERSON_NEEDED = frozenset({"auth", "blocked"})
+#: Beyond this a number in a trace is nonsense.
+LARGEST = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +51,56 @@ class Facts:
         return self.agent not in NO_EVIDENCE and ran
 
     @property
+    def files_changed(self) -> int:
+        """Files with changed lines."""
+        return sum(max(0, added) + max(0, removed) > 0 for added, removed in self.changed.values())
+
+    @property
     def lines_changed(self) -> int:
         """Changed lines, added and removed."""
-        return sum(added + removed for added, removed in self.changed.values())
+        return sum(max(0, added) + max(0, removed) for added, removed in self.changed.values())
+
+    @property
+    def test_lines_changed(self) -> int:
+        """Changed lines in files that belong to the tests."""
+        pairs = ((path, max(0, added) + max(0, removed)) for path, (added, removed) in self.changed.items())
+        return sum(lines for path, lines in pairs if self.touches_tests(path))
 
     def touches_tests(self, path: str) -> bool:
-        """Whether a path belongs to the tests: as the facts say, else by its name."""
-        if self.test_paths is not None and path in self.test_paths:
-            return True
-        parts = path.split("/")
-        return bool({"tests", "test"} & set(parts[:-1])) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
+        """Whether a path belongs to the tests: as the facts say (files or folders), else by its name."""
+        if self.test_paths is not None:
+            return any(path == each or path.startswith(f"{each.rstrip('/')}/") for each in self.test_paths)
+        *folders, name = path.split("/")
+        return bool({"tests", "test"} & set(folders)) or name.startswith("test_") or name == "conftest.py"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
         """Read one iteration of a trace; what is absent or odd is unknown."""
         outcomes = data.get("outcomes")
-        tasks = data.get("tasks") or {}
+        done = _mapping(data.get("tasks")).get("done")
         paths = data.get("test_paths")
         return cls(
             iteration=_whole(data.get("iteration")),
             at=_number(data.get("at")) or 0.0,
-            agent=data.get("agent"),
-            outcomes={str(node): str(said) for node, said in outcomes.items()} if outcomes is not None else None,
-            signatures={str(node): str(text) for node, text in (data.get("signatures") or {}).items()},
-            collection_errors={str(path): str(text) for path, text in (data.get("collection_errors") or {}).items()},
-            changed={str(path): _pair(pair) for path, pair in (data.get("changed") or {}).items()},
-            tree=str(data.get("tree") or ""),
-            approach=data.get("approach"),
+            agent=_word(data.get("agent")),
+            outcomes=_words(outcomes) if isinstance(outcomes, Mapping) else None,
+            signatures=_words(data.get("signatures")),
+            collection_errors=_words(data.get("collection_errors")),
+            changed={str(path): _pair(pair) for path, pair in _mapping(data.get("changed")).items()},
+            tree=_word(data.get("tree")) or "",
+            approach=_word(data.get("approach")),
             output_lines=max(0, _whole(data.get("output_lines"))),
             permission_denials=max(0, _whole(data.get("permission_denials"))),
             promise=bool(data.get("promise")),
-            flaky=frozenset(map(str, data.get("flaky") or ())),
-            tasks_done=_whole(tasks.get("done")) if "done" in tasks else None,
+            flaky=frozenset(_list(data.get("flaky"))),
+            tasks_done=None if _number(done) is None else _whole(done),
             partial=bool(data.get("partial")),
-            test_paths=tuple(map(str, paths)) if paths is not None else None,
+            test_paths=_list(paths) if isinstance(paths, list | tuple) else None,
             meaningful=data.get("meaningful") is not False,
             confidence=_number(data.get("confidence")),
             reward=_number(data.get("reward")),
             tokens=max(0, _whole(data.get("tokens"))),
-            integrity=tuple(map(str, data.get("integrity") or ())),
+            integrity=_list(data.get("integrity")),
         )
 
 
@@ -102,16 +118,34 @@ class Trace:
         rows = data.get("iterations")
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows) or not rows:
             raise ValueError("a trace needs a list of iterations")
-        return cls(str(data.get("name") or ""), tuple(map(Facts.from_json, rows)), data.get("settings") or {})
+        return cls(str(data.get("name") or ""), tuple(map(Facts.from_json, rows)), _mapping(data.get("settings")))
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and value == value else None  # noqa: PLR0124 - not a number
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _whole(value: Any) -> int:
     number = _number(value)
-    return int(number) if number is not None and abs(number) < 1e15 else 0
+    return int(number) if number is not None and abs(number) <= LARGEST else 0
+
+
+def _word(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _mapping(value: Any) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _words(value: Any) -> dict[str, str]:
+    return {str(name): str(said) for name, said in _mapping(value).items()}
+
+
+def _list(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else ()
 
 
 def _pair(value: Any) -> tuple[int, int]:

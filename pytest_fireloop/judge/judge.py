@@ -2,207 +2,197 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from pytest_fireloop.judge import circuit as circuits
 from pytest_fireloop.judge import strict
-from pytest_fireloop.judge.circuit import Admission, Circuit
+from pytest_fireloop.judge.circuit import Admission
+from pytest_fireloop.judge.decision import Decision
 from pytest_fireloop.judge.evidence import Evidence
-from pytest_fireloop.judge.facts import Facts
-from pytest_fireloop.judge.health import adjusted_confidence, divergence, health, turn_reward
-from pytest_fireloop.judge.recovery import strategy
-from pytest_fireloop.judge.rules import View, opening, warning
+from pytest_fireloop.judge.facts import GREEN, PERSON_NEEDED, RED, Facts
+from pytest_fireloop.judge.health import health
+from pytest_fireloop.judge.recovery import ESCALATE, kind_of, strategy
+from pytest_fireloop.judge.reward import confidence, raw_confidence, signals, turn_reward
+from pytest_fireloop.judge.rules.output_decline import FIRST, semantic_progress
+from pytest_fireloop.judge.rules.rule import View
+from pytest_fireloop.judge.rules.table import RULES, opening, warnings
 from pytest_fireloop.judge.settings import Settings
-from pytest_fireloop.judge.step import Step, first_step, next_step
+from pytest_fireloop.judge.state import State, forget, remember
+from pytest_fireloop.judge.step import Step, first_step, next_step, window_sum, without
+from pytest_fireloop.judge.suite import Moves, advance, start
 
 __all__ = ["Admission", "Decision", "State", "admit", "begin", "decide"]
 
-#: How many iterations the rules can look back: the longest is a baseline with period three twice round, and more.
-KEPT = 12
-#: How often a test must flip on its own before it is held for flaky.
-FLIPS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """All that the next decision needs; bounded, whatever the length of the loop, but for trees and approaches seen."""
-
-    settings: Settings
-    steps: tuple[Step, ...]
-    output: tuple[Step, ...] = ()
-    circuit: Circuit = field(default_factory=Circuit)
-    best: int = 0
-    since_best: int = 0
-    crashes: int = 0
-    flaky: frozenset[str] = frozenset()
-    trees: Mapping[str, int] = field(default_factory=dict)
-    approaches: frozenset[str] = frozenset()
-    rotations: int = 0
-    letter: strict.Letter | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What is decided after one iteration; `stop` is the reason to halt, `rotate` the strategy of the next prompt."""
-
-    iteration: int
-    circuit: Circuit
-    refused: bool = False
-    score: int = 0
-    window_score: int | None = None
-    health: str = "PROGRESS"
-    level: str = "healthy"
-    stop: str | None = None
-    warning: str | None = None
-    rotate: str | None = None
-    evidence: tuple[Evidence, ...] = ()
-    reward: float | None = None
-    confidence: float | None = None
-    events: Mapping[str, int] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the decision as a row of a replay."""
-        return {
-            "iteration": self.iteration,
-            "score": self.score,
-            "window_score": self.window_score,
-            "health": self.health,
-            "level": self.level,
-            "circuit": self.circuit.to_json(),
-            "refused": self.refused,
-            "stop": self.stop,
-            "warning": self.warning,
-            "rotate": self.rotate,
-            "evidence": [evidence.to_json() for evidence in self.evidence],
-            "reward": self.reward,
-            "confidence": self.confidence,
-            "events": dict(self.events),
-        }
+STAGNATION = {rule.reason for rule in RULES if rule.stagnation}
+#: What the agent did, or did not, even where the tests could not run.
+AGENT_SPEAKS = PERSON_NEEDED | {"crash", "unavailable"}
+#: Flips on one and the same tree, there and back, that make a test flaky; a single one may come from outside.
+FLIPS = 2
 
 
 def begin(baseline: Facts, settings: Settings) -> State:
     """Start a loop from its baseline."""
-    step = first_step(baseline)
-    trees = {baseline.tree: step.passing} if baseline.tree else {}
+    suite = start(baseline)
     return State(
         settings,
-        (step,),
-        (step,),
-        best=step.passing,
-        flaky=baseline.flaky,
-        trees=trees,
+        suite,
+        (first_step(baseline, suite, baseline.flaky),),
+        baseline.flaky,
+        tasks=baseline.tasks_done or 0,
         letter=strict.begin(baseline) if settings.profile == "strict" else None,
     )
 
 
 def admit(state: State, at: float) -> Admission:
     """Ask the circuit before an iteration."""
-    return circuits.ask(state.circuit, at)
+    return circuits.ask(circuits.at_time(state.circuit, at), at)
 
 
-def decide(state: State, facts: Facts) -> tuple[State, Decision]:
-    """Judge one iteration; never raises, whatever the facts are."""
+def decide(state: State, facts: Facts, *, forced: bool = False) -> tuple[State, Decision]:
+    """Judge one iteration; never raises, whatever the facts are.
+
+    An iteration that ran although the circuit is open is `forced`: it is measured, and the circuit stays as it is.
+    """
+    state = replace(state, circuit=circuits.at_time(state.circuit, facts.at))
     admission = admit(state, facts.at)
-    if admission.refused:
-        return state, Decision(facts.iteration, state.circuit, refused=True, level="tripped")
-    state = _learn_flaky(state, facts)
-    if state.letter is None and not facts.is_evidence and facts.agent not in {"auth", "blocked"}:
-        return _without_evidence(state, facts)
-    before = state.steps[-1]
-    step = next_step(before, facts, flaky=state.flaky, seen=state.trees, approaches=state.approaches)
+    if admission.refused and not forced:
+        return state, Decision(facts.iteration, state.circuit, refused=True, health=state.health, level="tripped")
     crashed = facts.agent == "crash" and not facts.lines_changed
-    beaten = step.passing > state.best
-    state = replace(
-        state,
-        steps=(*state.steps, step)[-KEPT:],
-        output=state.output if len(state.output) > 3 else (*state.output, step),
-        best=max(state.best, step.passing),
-        since_best=0 if beaten else state.since_best + 1,
-        crashes=state.crashes + 1 if crashed else 0,
-        trees={**state.trees, facts.tree: step.passing} if facts.tree else state.trees,
-        approaches=state.approaches | {facts.approach} if facts.approach else state.approaches,
-        letter=strict.advance(state.letter, facts) if state.letter is not None else None,
-    )
-    return _judged(state, step, probe=admission.probe)
+    if not facts.is_evidence and facts.agent not in AGENT_SPEAKS:
+        by_the_letter = state.letter is not None and state.circuit.state == circuits.CLOSED
+        if not by_the_letter:
+            return _without_evidence(state, facts, probe=admission.probe)
+    state = replace(state, crashes=state.crashes + 1 if crashed else 0)
+    state, step = _measured(state, facts)
+    return _judged(state, step, facts, probe=admission.probe, forced=admission.refused)
 
 
-def _judged(state: State, step: Step, *, probe: bool) -> tuple[State, Decision]:
-    settings, facts = state.settings, step.facts
-    view = View(settings, state.steps, state.crashes, state.since_best)
-    found: tuple[Evidence, ...]
-    if state.letter is not None:
-        found = tuple(Evidence(reason, 1, 1, (facts.iteration,)) for reason in state.letter.reasons)
+def _without_evidence(state: State, facts: Facts, *, probe: bool) -> tuple[State, Decision]:
+    """Pass over an iteration that says nothing: a probe that could not run is no failed probe."""
+    state = replace(state, circuit=circuits.wait_for_probe(state.circuit)) if probe else state
+    level = "healthy" if state.circuit.state == circuits.CLOSED else "tripped"
+    return state, Decision(facts.iteration, state.circuit, health=state.health, level=level)
+
+
+def _measured(state: State, facts: Facts) -> tuple[State, Step]:
+    """Take in the tests, learn which are flaky, measure the iteration and remember it."""
+    before = state.steps[-1]
+    suite, moves = advance(state.suite, facts, before.failing)
+    unsteady = _unsteady(state, facts, moves)
+    learned = facts.flaky | {node for node, flips in unsteady.items() if flips >= FLIPS}
+    learned -= state.flaky
+    state = replace(state, unsteady=unsteady)
+    if learned:
+        flaky = state.flaky | learned
+        steps = without(state.steps, state.suite, learned, flaky)
+        state = replace(state, steps=steps, flaky=flaky, best_before=state.best_before - len(learned))
+    done = max(0, (facts.tasks_done or 0) - state.tasks)
+    step = next_step(state.steps, facts, suite, moves, flaky=state.flaky, tasks=done)
+    step = replace(step, confidence=raw_confidence(step, facts), reward=turn_reward(step, facts))
+    state = remember(state, step)
+    first = state.first
+    if len(first) < FIRST and step.output_lines and not step.crashed:
+        first = (*first, (step.output_lines, semantic_progress(step)))
+    letter = strict.advance(state.letter, facts, state.settings) if state.letter is not None else None
+    return replace(state, suite=suite, tasks=state.tasks + done, first=first, letter=letter), step
+
+
+def _unsteady(state: State, facts: Facts, moves: Moves) -> Mapping[str, int]:
+    """Count the flips of tests on a tree that did not change."""
+    if facts.changed or not facts.tree or facts.tree != state.steps[-1].tree:
+        return {}
+    flipped = {
+        node
+        for node, (old, new) in moves.changed.items()
+        if (old in RED and new in GREEN) or (old in GREEN and new in RED)
+    }
+    return {node: state.unsteady.get(node, 0) + (node in flipped) for node in state.unsteady.keys() | flipped}
+
+
+def _judged(state: State, step: Step, facts: Facts, *, probe: bool, forced: bool) -> tuple[State, Decision]:
+    settings = state.settings
+    view = View(settings.limits, state.steps, state.crashes, state.since_best, state.first)
+    found = opening(view) if state.letter is None else state.letter.found
+    cautions = warnings(view) if state.letter is None else ()
+    concern = next((evidence for rule, evidence in cautions if rule.opens), None)
+    diverging = next((evidence for rule, evidence in cautions if not rule.opens), None)
+    points = step.score if state.letter is None else state.letter.scores[-1]
+    if state.letter is None:
+        window = window_sum(view.acts, view.count("window"))
     else:
-        found = opening(view)
-    concern = warning(view) if state.letter is None else None
+        scores = state.letter.scores
+        window = sum(scores) if len(scores) >= settings["window"] else None
+    word = health(view, settings)
     stop: str | None = None
     circuit = state.circuit
-    if probe:
-        circuit = circuits.probed(circuit, step.score, facts.at, settings)
-        stop = circuit.reason if circuit.state == circuits.OPEN else None
-        found = found if stop else ()
+    if forced:
+        concern = diverging = None
+    elif probe:
         concern = None
-        if circuit.state == circuits.CLOSED:
-            # what led to the trip is no evidence against what came after it
-            state = replace(state, steps=(step,), since_best=0, crashes=0, best=step.passing)
-    elif found or (concern is not None and circuit.watching):
-        stop = found[0].rule if found else "relapse"
-        found = found or ((concern,) if concern is not None else ())
-        circuit = circuits.trip(circuit, "relapse" if circuit.watching else stop, facts.at, settings)
-        stop = circuit.reason
+        state, circuit, found = _probed(state, step, facts, found, points)
+        stop = circuit.reason if circuit.state == circuits.OPEN else None
     else:
-        circuit = circuits.watched(circuit)
-    diverging = divergence(view)
-    concern = concern or diverging
-    window = sum(each.score for each in view.acts[-settings.window :]) if len(view.acts) >= settings.window else None
-    rotate = strategy(concern.rule, state.rotations) if concern is not None and stop is None else None
+        stop, found = _reason(found, concern, watched=circuit.watching > 0)
+        circuit = circuits.trip(circuit, stop, facts.at, settings) if stop else circuits.watched(circuit)
+    if state.since_best == 0:
+        state = replace(state, rotations={})
+    state, rotate = _rotated(state, stop, concern)
+    caution = concern or diverging if stop is None else None
     decision = Decision(
         facts.iteration,
         circuit,
-        score=step.score,
+        score=points,
         window_score=window,
-        health=health(view),
-        level="tripped" if circuit.state != circuits.CLOSED else "warning" if concern else "healthy",
+        health=word,
+        level="tripped" if circuit.state != circuits.CLOSED else "warning" if caution else "healthy",
         stop=stop,
-        warning=concern.rule if concern and stop is None else None,
+        warning=caution.rule if caution else None,
         rotate=rotate,
-        evidence=found if stop else (concern,) if concern else (),
-        reward=turn_reward(step),
-        confidence=adjusted_confidence(state.steps),
+        full_run=diverging is not None,
+        evidence=found if stop else tuple(each for each in (concern, diverging) if each is not None),
+        reward=step.reward,
+        confidence=confidence(view.acts),
+        signals=signals(step, facts),
         events=step.events,
     )
-    return replace(state, circuit=circuit, rotations=state.rotations + (rotate is not None)), decision
+    return replace(state, circuit=circuit, health=word), decision
 
 
-def _without_evidence(state: State, facts: Facts) -> tuple[State, Decision]:
-    """Pass over an iteration that says nothing: a probe that could not run is no failed probe."""
-    crashes = state.crashes + 1 if facts.agent == "crash" and not facts.lines_changed else state.crashes
-    state = replace(state, crashes=crashes)
-    level = "healthy" if state.circuit.state == circuits.CLOSED else "tripped"
-    return state, Decision(facts.iteration, state.circuit, level=level)
+def _reason(
+    found: tuple[Evidence, ...], concern: Evidence | None, *, watched: bool
+) -> tuple[str | None, tuple[Evidence, ...]]:
+    """Return what opens the circuit; while it is watched, stagnation is a relapse and its warning is enough."""
+    if found:
+        return "relapse" if watched and found[0].rule in STAGNATION else found[0].rule, found
+    if watched and concern is not None and concern.rule in STAGNATION:
+        return "relapse", (concern,)
+    return None, ()
 
 
-def _learn_flaky(state: State, facts: Facts) -> State:
-    """Take a test that turns out flaky out of the past too: known ones, and those that flip again and again alone."""
-    flaky = state.flaky | facts.flaky
-    if flaky == state.flaky:
-        return state
-    steps = tuple(
-        replace(
-            step,
-            newly_passing=step.newly_passing - flaky,
-            newly_failing=step.newly_failing - flaky,
-            failing={node: text for node, text in step.failing.items() if node not in flaky},
-            passing=sum(said in {"passed", "xpassed"} and node not in flaky for node, said in step.known.items()),
-        )
-        for step in state.steps
-    )
-    same = tuple(
-        replace(step, same_errors=bool(step.failing) and step.failing == before.failing)
-        for before, step in itertools.pairwise(steps)
-    )
-    kept = (steps[0], *same)
-    return replace(state, flaky=flaky, steps=kept, best=max(step.passing for step in kept))
+def _probed(
+    state: State, step: Step, facts: Facts, found: tuple[Evidence, ...], points: int
+) -> tuple[State, circuits.Circuit, tuple[Evidence, ...]]:
+    """Close on a positive score unless something holds that opens at once, else open again."""
+    settings, circuit = state.settings, state.circuit
+    at_once = tuple(evidence for evidence in found if evidence.rule not in STAGNATION)
+    if at_once:
+        # an agent that asks for a person, or never came to work, was not tried
+        tried = facts.agent not in PERSON_NEEDED
+        return state, circuits.reopen(circuit, at_once[0].rule, facts.at, settings, doubled=tried), at_once
+    if points > 0:
+        letter = strict.begin(facts) if state.letter is not None else None
+        # what led to the trip is no evidence against what comes after it
+        return forget(replace(state, letter=letter), step), circuits.close(circuit, settings), ()
+    circuit = circuits.reopen(circuit, None, facts.at, settings)
+    numbers = {"probe_score": points, "cooldown_s": circuit.cooldown_s}
+    return state, circuit, found or (Evidence("negative_score", -points, 1, (facts.iteration,), numbers=numbers),)
+
+
+def _rotated(state: State, stop: str | None, concern: Evidence | None) -> tuple[State, str | None]:
+    """Return the next strategy for a kind of stagnation that only warns; a relapse goes to a person."""
+    if stop is not None or concern is None:
+        return state, ESCALATE if stop == "relapse" else None
+    kind = kind_of(concern.rule)
+    tried = state.rotations.get(kind, 0)
+    return replace(state, rotations={**state.rotations, kind: tried + 1}), strategy(concern.rule, tried)

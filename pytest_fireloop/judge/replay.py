@@ -25,12 +25,24 @@ class Replay:
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one object."""
         stop = self.stop
-        rows = [decision.to_json() for decision in self.decisions]
         return {
             "name": self.name,
             "stop": None if stop is None else {"iteration": stop.iteration, "reason": stop.stop},
-            "iterations": [{**row, "circuit": row["circuit"]["state"]} for row in rows],
+            "iterations": [_row(decision) for decision in self.decisions],
         }
+
+
+def _row(decision: Decision) -> dict[str, Any]:
+    return {
+        "iteration": decision.iteration,
+        "score": decision.score,
+        "window_score": decision.window_score,
+        "health": decision.health,
+        "level": decision.level,
+        "circuit": decision.circuit.state,
+        "refused": decision.refused,
+        "stop": decision.stop,
+    }
 
 
 def replay(trace: Trace, settings: Settings) -> Replay:

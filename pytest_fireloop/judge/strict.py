@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fireloop.judge.facts import Facts
+from pytest_fireloop.judge.evidence import Evidence
+from pytest_fireloop.judge.facts import RED, Facts
+from pytest_fireloop.judge.score import EVENTS
+from pytest_fireloop.judge.settings import Settings
 
-#: The letter looks back six trees, three scores, three outputs and three changing iterations.
-TREES, WINDOW = 6, 3
-NO_PROGRESS, IDENTICAL, DENIALS, DECLINE, TEST_SHARE = 3, 5, 3, 0.7, 0.8
+#: Trees that the letter looks back at: twice round with the longest period.
+TREES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What the letter has counted so far, and the reasons that hold now."""
+    """What the letter has counted so far, and what holds now; each count with the iterations it stands for."""
 
     last: Facts
     scores: tuple[int, ...] = ()
@@ -22,66 +24,78 @@ class Letter:
     same: int = 0
     denied: int = 0
     outputs: tuple[int, ...] = ()
-    changing: tuple[tuple[int, int], ...] = ()
+    changing: tuple[tuple[int, int, int], ...] = ()
     trees: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    found: tuple[Evidence, ...] = ()
 
 
 def begin(baseline: Facts) -> Letter:
-    """Start from the baseline."""
+    """Start from the baseline, or from a probe that closed the circuit."""
     return Letter(baseline)
 
 
-def advance(letter: Letter, now: Facts) -> Letter:
+def advance(letter: Letter, now: Facts, settings: Settings) -> Letter:
     """Count one iteration."""
     before = letter.last
-    score = 0
-    if now.outcomes is not None and before.outcomes is not None:
-        passed = [test for test, said in now.outcomes.items() if said == "passed"]
-        score += 3 * sum(before.outcomes.get(test) in {"failed", "error"} for test in passed)
     done = (now.tasks_done or 0) - (before.tasks_done or 0)
-    files = sum(1 for added, removed in now.changed.values() if added + removed)
-    score += 5 * max(0, done) + (files or -3)
     errors = sorted(now.signatures.values())
     same = letter.same + 1 if errors and errors == sorted(before.signatures.values()) else 0
-    score -= 2 if same else 0
     tests = sum(sum(lines) for path, lines in now.changed.items() if path.startswith("tests/"))
-    changing = (*letter.changing, (tests, now.lines_changed)) if now.changed else letter.changing
+    changing = (now.iteration, tests, now.lines_changed)
+    longest = int(max(TREES, settings["no_progress"], settings["identical_errors"], settings["permission_denials"]))
     counted = Letter(
         now,
-        (*letter.scores, score)[-WINDOW:],
+        (*letter.scores, _score(before, now, done, same))[-int(settings["window"]) :],
         letter.idle + 1 if not now.changed and done <= 0 else 0,
         same,
         letter.denied + 1 if now.permission_denials else 0,
-        (*letter.outputs, now.output_lines)[-WINDOW:],
-        changing[-WINDOW:],
+        (*letter.outputs, now.output_lines)[-int(settings["output_iterations"]) :],
+        ((*letter.changing, changing) if now.changed else letter.changing)[-int(settings["test_iterations"]) :],
         (*letter.trees, now.tree)[-TREES:],
+        (*letter.numbers, now.iteration)[-longest:],
     )
-    return replace(counted, reasons=tuple(_reasons(counted)))
+    return replace(counted, found=tuple(_holding(counted, settings)))
 
 
-def _reasons(letter: Letter) -> list[str]:
-    found = []
-    if letter.idle >= NO_PROGRESS:
-        found.append("no_progress")
-    if letter.same >= IDENTICAL:
-        found.append("identical_errors")
-    if letter.denied >= DENIALS:
-        found.append("permission_denials")
-    if len(letter.scores) >= WINDOW and sum(letter.scores) < 0:
-        found.append("negative_score")
-    if _declines(letter.outputs):
-        found.append("output_decline")
-    total = sum(lines for _, lines in letter.changing)
-    if len(letter.changing) == WINDOW and total and sum(tests for tests, _ in letter.changing) / total > TEST_SHARE:
-        found.append("test_fix_loop")
-    if _takes_turns(letter.trees):
-        found.append("circular_approach")
+def _score(before: Facts, now: Facts, done: int, same: int) -> int:
+    score = 0
+    if now.outcomes is not None and before.outcomes is not None:
+        passed = [test for test, said in now.outcomes.items() if said == "passed"]
+        score += EVENTS["newly_passing"].points * sum(before.outcomes.get(test) in RED for test in passed)
+    score += EVENTS["task_done"].points * max(0, done)
+    score += EVENTS["file_changed"].points * now.files_changed or EVENTS["no_file_changed"].points
+    return score + EVENTS["same_error"].points * bool(same)
+
+
+def _holding(letter: Letter, settings: Settings) -> list[Evidence]:
+    """Return what is at its threshold, in the order of the skill's table."""
+    drop = _drop(letter.outputs) if len(letter.outputs) >= settings["output_iterations"] else 0.0
+    lines = sum(total for *_, total in letter.changing)
+    share = sum(tests for _, tests, _ in letter.changing) / lines if lines else 0.0
+    full = len(letter.changing) == settings["test_iterations"]
+    changing = tuple(number for number, *_ in letter.changing)
+    loss = -sum(letter.scores) if len(letter.scores) >= settings["window"] else 0
+    rows: tuple[tuple[str, float, float, tuple[int, ...]], ...] = (
+        ("no_progress", letter.idle, settings["no_progress"], _last(letter, letter.idle)),
+        ("identical_errors", letter.same, settings["identical_errors"], _last(letter, letter.same)),
+        ("output_decline", drop, settings["output_decline"], _last(letter, len(letter.outputs))),
+        ("permission_denials", letter.denied, settings["permission_denials"], _last(letter, letter.denied)),
+        ("circular_approach", 2 * _takes_turns(letter.trees), 2, _last(letter, TREES)),
+        ("negative_score", loss, 1, _last(letter, len(letter.scores))),
+    )
+    found = [Evidence(*row) for row in rows if row[1] >= row[2]]
+    if full and share > settings["test_share"]:
+        found.append(Evidence("test_fix_loop", share, settings["test_share"], changing))
     return found
 
 
-def _declines(outputs: Sequence[int]) -> bool:
-    return len(outputs) >= WINDOW and outputs[0] > 0 and (outputs[0] - outputs[-1]) / outputs[0] >= DECLINE
+def _last(letter: Letter, number: int) -> tuple[int, ...]:
+    return letter.numbers[-number:] if number else ()
+
+
+def _drop(outputs: Sequence[int]) -> float:
+    return (outputs[0] - outputs[-1]) / outputs[0] if outputs[0] > 0 else 0.0
 
 
 def _takes_turns(trees: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ def test_a_project_in_another_environment(tmp_path: Path, kind: str, agent: str)
         pytest.skip("FIRELOOP_LEGACY_PYTHON names no interpreter")
     python = bare_environment(tmp_path / "environment") if kind == "bare" else Path(LEGACY or "")
     lacking = subprocess.run(
-        [str(python), "-c", "import pytest_fireloop"], capture_output=True, check=False, cwd=tmp_path
+        [str(python), "-I", "-c", "import pytest_fireloop"], capture_output=True, check=False, cwd=tmp_path
     )
     assert lacking.returncode == 1
     tree = tmp_path / "project"

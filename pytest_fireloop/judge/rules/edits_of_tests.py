@@ -1,0 +1,39 @@
+"""Nearly all work goes into the tests, and they still fail."""
+
+from __future__ import annotations
+
+from pytest_fireloop.judge.evidence import Evidence
+from pytest_fireloop.judge.rules.rule import SKILL, Rule, Threshold, View
+
+
+def measure(view: View) -> Evidence | None:
+    """Return the share of changed lines in test files over the last changing iterations, of which this must be one."""
+    number = view.count("test_iterations")
+    changing = [step for step in view.acts if step.lines][-number:]
+    if len(changing) < number or not view.now.failing or not view.now.lines:
+        return None
+    total, tests = sum(step.lines for step in changing), sum(step.test_lines for step in changing)
+    limit = view.limits["test_share"]
+    # the limit itself is still allowed
+    return (
+        Evidence(
+            "test_fix_loop",
+            tests / total,
+            limit,
+            tuple(step.iteration for step in changing),
+            numbers={"test_lines": tests, "lines": total},
+        )
+        if tests > limit * total
+        else None
+    )
+
+
+RULE = Rule(
+    "test_fix_loop",
+    (
+        Threshold("test_share", balanced=0.8, strict=0.8, aggressive=0.8, unit="share"),
+        Threshold("test_iterations", balanced=3, strict=3, aggressive=3),
+    ),
+    measure,
+    SKILL,
+)
