@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import environment, scope
+from . import environment, fresh, scope
 from .failure_notes import FailureNotes
 from .recorder import Recorder
 
@@ -25,6 +25,8 @@ def register(config: pytest.Config) -> None:
     """Register the recorder, the failure notes and, with `--fire-loop`, the referee; a run that runs no test gets none."""
     if scope.is_no_run(config):
         return
+    if config.option.fire_loop:
+        fresh.install(str(config.rootpath))
     redirect_cache(config)
     environment.hide_pytest()
     if not hasattr(config, "workerinput") and getattr(config.option, "dist", "no") != "no":

@@ -201,3 +201,17 @@ def test_the_home_folder_is_not_stored(tree: Path, run: Run, monkeypatch: pytest
     assert code == 1
     assert "this run is not judged" in text
     assert "is no project" in text
+
+
+@pytest.mark.parametrize("args", [(), ("-n1",)], ids=["plain", "xdist"])
+def test_an_edit_of_the_same_size_in_the_same_second_is_run(tree: Path, run: Run, args: tuple[str, ...]) -> None:
+    if args:
+        pytest.importorskip("xdist")
+    path, test = tree / "calc.py", tree / "test_calc.py"
+    for expected, product, tests in ((1, BROKEN, TESTS), (0, FIXED, TESTS), (1, FIXED, TESTS.replace("== 5", "== 6"))):
+        path.write_text(product)
+        test.write_text(tests)
+        # the second in which all byte code is written
+        for each in (path, test):
+            os.utime(each, (2**31, 2**31))
+        assert run(*args)[0] == expected
