@@ -9,8 +9,11 @@ import sys
 
 
 def mapped(path: str, origin: str, room: str) -> str:
-    """Return the path with the original tree replaced by the room."""
+    """Return the path with the original tree replaced by the room; what is installed in the environment stays."""
     real = os.path.realpath(path)
+    environment = os.path.realpath(sys.prefix)
+    if environment != origin and (real == environment or real.startswith(environment + os.sep)):
+        return path
     if real == origin or real.startswith(origin + os.sep):
         return room + real[len(origin) :]
     return path

@@ -238,11 +238,13 @@ def _row(nodeid: str, test: _Test) -> dict[str, Any]:
 
 
 def modules_under(folder: str) -> list[str]:
-    """Name the loaded modules whose file lies under a folder."""
+    """Name the loaded modules whose file lies under a folder, those of an environment in it apart."""
     prefix = os.path.join(os.path.realpath(folder), "")
+    environment = os.path.join(os.path.realpath(sys.prefix), "")
     found = []
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        if isinstance(path, str) and os.path.realpath(path).startswith(prefix):
+        real = os.path.realpath(path) if isinstance(path, str) else ""
+        if real.startswith(prefix) and (environment == prefix or not real.startswith(environment)):
             found.append(name)
     return sorted(found)

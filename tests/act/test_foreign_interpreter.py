@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,33 @@ def test_a_project_in_another_environment(tmp_path: Path, kind: str, agent: str)
     assert summary["fixed"] == ["test_calc.py::test_add"]
     assert summary["integrity"]["where"] == "room"
     assert (tree / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
+
+
+def test_an_environment_inside_the_tree_still_gets_the_room(tmp_path: Path) -> None:
+    tree = tmp_path / "project"
+    tree.mkdir()
+    python = bare_environment(tree / ".venv")
+    (site,) = (tree / ".venv" / "lib").glob("python*/site-packages")
+    # real copies, as an installer leaves them: a link would lead out of the tree
+    for link in [path for path in site.iterdir() if path.is_symlink()]:
+        source = link.resolve()
+        link.unlink()
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, link)
+    (tree / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (tree / "test_calc.py").write_text("import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
+    fix = "import pathlib; pathlib.Path('calc.py').write_text('def add(a, b):\\n    return a + b\\n')"
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix it", "--json", f"--python={python}"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [*command, "--agent", f'{sys.executable} -c "{fix}"'],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["integrity"]["where"] == "room"
 
 
 @pytest.mark.parametrize(
