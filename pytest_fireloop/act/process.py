@@ -49,7 +49,6 @@ def run_process(
     timeout_s: float,
     standard_input: bytes | None = None,
     output_limit: int = 50_000_000,
-    before_kill: Callable[[], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Finished:
     """Run a command in a session of its own, its output in a capped file; on the way out every descendant is dead."""
@@ -82,8 +81,6 @@ def run_process(
             elif stop is not None and stop():
                 stopped = True
             if timed_out or stopped:
-                if before_kill is not None:
-                    before_kill()
                 break
             time.sleep(POLL_S)
     finally:

@@ -15,8 +15,3 @@ hookimpl = pluggy.HookimplMarker("fireloop")
 @hookspec
 def fireloop_agents() -> Sequence[Agent]:  # type: ignore[empty-body]  # a hook's specification has no body
     """Return agents by name, in the order in which `--agent auto` should prefer them."""
-
-
-@hookspec(firstresult=True)
-def fireloop_is_test_file(path: str) -> bool | None:
-    """Say whether a path, relative to the tree, belongs to the tests; None leaves it to the next."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 from typing import NoReturn
@@ -46,14 +45,3 @@ def count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return number
-
-
-def money(text: str) -> float:
-    """Read an amount above 0."""
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = 0.0
-    if not (amount > 0 and math.isfinite(amount)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
-    return amount

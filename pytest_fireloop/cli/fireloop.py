@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 
 from pytest_fireloop.cli.arguments import usage_error
+from pytest_fireloop.cli.guard import guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
 PROGRAM = "fireloop"
@@ -35,27 +35,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if words else EXIT_CODES["usage"]
     if words[0] not in COMMANDS:
         return usage_error(PROGRAM, f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
+    return guarded(PROGRAM, lambda: _run(words[0], words[1:]))
+
+
+def _run(command: str, words: Sequence[str]) -> int:
     from pytest_fireloop.act.lock import LockedError
     from pytest_fireloop.act.shadow_git import CheckpointError
     from pytest_fireloop.cli.tree import NoLoopError
     from pytest_fireloop.remember.journal import JournalError
 
     try:
-        module = importlib.import_module(f"pytest_fireloop.cli.{words[0]}")
-        return int(module.main(words[1:]))
+        code = int(importlib.import_module(f"pytest_fireloop.cli.{command}").main(words))
+        sys.stdout.flush()
     except (NoLoopError, JournalError, CheckpointError, LockedError) as error:
-        return usage_error(f"{PROGRAM} {words[0]}", str(error))
-    except KeyboardInterrupt:
-        return EXIT_CODES["interrupted"]
-    except BrokenPipeError:
-        # the reader went away, as `head` does; nothing is left to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # the last guard before the user's terminal
-        if os.environ.get("FIRELOOP_DEBUG"):
-            raise
-        usage_error(PROGRAM, f"internal error: {type(error).__name__}: {error} (FIRELOOP_DEBUG=1 shows where)")
-        return EXIT_CODES["error"]
+        return usage_error(f"{PROGRAM} {command}", str(error))
+    return code
 
 
 def _help() -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fireloop.cli.arguments import Parser, count, duration, usage_error
+from pytest_fireloop.cli.guard import discard_output, guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
 PROGRAM = "fireloop-test"
@@ -69,19 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     cut = words.index("--") if "--" in words else len(words)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    try:
-        return _main(words[:cut], tuple(words[cut + 1 :]))
-    except KeyboardInterrupt:
-        return EXIT_CODES["interrupted"]
-    except BrokenPipeError:
-        # the reader went away, as `head` does; nothing is left to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # the last guard before the user's terminal
-        if os.environ.get("FIRELOOP_DEBUG"):
-            raise
-        usage_error(PROGRAM, f"internal error: {type(error).__name__}: {error} (FIRELOOP_DEBUG=1 shows where)")
-        return EXIT_CODES["error"]
+    return guarded(PROGRAM, lambda: _main(words[:cut], tuple(words[cut + 1 :])))
 
 
 def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
@@ -212,8 +201,11 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
     if summary["verdict"] == "usage":
         return usage_error(PROGRAM, summary["reason"])
     if options.json:
-        sys.stdout.write(json.dumps(summary) + "\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(json.dumps(summary) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            discard_output()  # nobody reads the summary, the exit code still tells
     for line in summary_lines(summary):
         display.always(line)
     return int(summary["exit_code"])

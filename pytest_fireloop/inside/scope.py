@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,8 +70,3 @@ def environment_name() -> str:
 
     name = os.environ.get("TOX_ENV_NAME")
     return name or f"py{sys.version_info[0]}{sys.version_info[1]}-{platform.system().lower()}"
-
-
-def invocation(config: pytest.Config) -> str:
-    """Return the command line as it was given, for people."""
-    return shlex.join(str(argument) for argument in config.invocation_params.args)

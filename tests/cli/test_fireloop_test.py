@@ -220,6 +220,26 @@ def test_a_missing_agent(project: Path) -> None:
     assert "'no-such-agent'" in done.stderr
 
 
+def test_a_reader_that_went_away_never_makes_a_red_loop_green(project: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    report = tmp_path / "red.xml"
+    report.write_text('<testsuite tests="1"><testcase classname="a" name="b"><failure/></testcase></testsuite>')
+    words = ["fix it", "--agent", agent("pass"), "--python", sys.executable, "--json", "--max-iterations=1"]
+    for module, arguments, expected in (("fireloop_test", words, 1), ("fireloop", ["decide", str(report)], 3)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [sys.executable, "-m", f"pytest_fireloop.cli.{module}", *arguments]
+        done = subprocess.run(
+            command, cwd=project, env=environment, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(writer)
+        assert (done.returncode, "Traceback" in done.stderr, "internal error" in done.stderr) == (
+            expected,
+            False,
+            False,
+        )
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     exit_code, summary = loop(tmp_path, "pass")
     assert (exit_code, summary["verdict"], summary["agent_calls"]) == (5, "no_tests", 0)
