@@ -26,7 +26,7 @@ CASES = (
         "    return age >= 18",
         "    return age > 18",
         "def is_adult(age):\n{line}\n",
-        "assert M.is_adult(18)\nassert M.is_adult(40)\nassert not M.is_adult(17)",
+        "assert M.is_adult(18)\nassert M.is_adult(40)\nassert not M.is_adult(17)\nassert not M.is_adult(17.5)",
     ),
     Case(
         "boolean",
