@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Generator
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,6 +40,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what a weakened test means for a green run (default: warn)",
     )
     group.addoption("--fire-loop-force", action="store_true", help="run although the circuit is open")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Replace the record of an earlier run, and refuse a conftest that ends the process with 0."""
+    options = early_config.known_args_namespace
+    if not (options.fire_loop or options.fire_loop_record) or os.environ.get("FIRELOOP") == "0":
+        return (yield)
+    from .inside import early
+
+    early.begin(options, str(early_config.rootpath))
+    try:
+        return (yield)
+    except SystemExit as error:
+        code = early.ended(options, error.code)
+        if code is None:
+            raise
+        raise SystemExit(code) from None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,13 +7,14 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from .record_file import ATTRIBUTE
 from .signature import FailureFacts, cause, signature
+
+__all__ = ["ATTRIBUTE", "describe", "known_facts", "text_facts"]
 
 if TYPE_CHECKING:
     import pytest
 
-#: The report attribute that carries a failure over xdist: one ASCII string, for nothing else survives the wire safely.
-ATTRIBUTE = "fireloop_failure"
 MESSAGE_LIMIT = 4_000
 FRAME_LIMIT = 30
 LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}_pytest{os.sep}")
@@ -53,6 +54,21 @@ def describe(report: Any, excinfo: Any, config: pytest.Config) -> str:
             "frames": frames[-FRAME_LIMIT:],
         }
     )
+
+
+def text_facts(report: Any, phase: str, root: str) -> dict[str, Any]:
+    """Return what the text of a report tells, where its exception was never seen: a crashed worker, a strict xpass."""
+    text = longrepr_text(report)
+    bare = FailureFacts(phase, "", text, known=known_facts(root))
+    return {
+        "signature": signature(bare),
+        "cause": cause(bare),
+        "exception": "",
+        "message": text[:MESSAGE_LIMIT],
+        "location": str(report.nodeid.split("::")[0]),
+        "statement": "",
+        "frames": [],
+    }
 
 
 def known_facts(root: str) -> tuple[tuple[str, str], ...]:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .failure import ATTRIBUTE, describe
-from .guard import Guarded, guarded
+from .guard import Guarded
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,6 +33,11 @@ class FailureNotes(Guarded):
             self._note(report, getattr(call, "excinfo", None))
         return report
 
-    @guarded
     def _note(self, report: Any, excinfo: Any) -> None:
-        setattr(report, ATTRIBUTE, describe(report, excinfo, self.config))
+        try:
+            # imported at the first failure: most runs of a good suite need none of it
+            from .failure import ATTRIBUTE, describe
+
+            setattr(report, ATTRIBUTE, describe(report, excinfo, self.config))
+        except Exception:  # noqa: BLE001 - tested code may have replaced what we call; the text is left to tell by
+            return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+RED = frozenset({"failed", "error"})
 #: Later is worse; a failing call outranks the teardown error that often follows from it.
 RANK = {"": 0, "passed": 1, "xpassed": 2, "xfailed": 3, "skipped": 4, "error": 5, "failed": 6}
 

@@ -4,61 +4,120 @@ from __future__ import annotations
 
 import json
 import os
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 SCHEMA = "fireloop.run/1"
+#: The report attribute that carries a failure over xdist: one ASCII string, for nothing else survives the wire safely.
+ATTRIBUTE = "fireloop_failure"
+#: What a record says from its first byte on, until the run ends by itself.
+UNFINISHED: dict[str, Any] = {
+    "duration_s": 0.0,
+    "exit_code": None,
+    "complete": False,
+    "incomplete_reason": "the run did not end by itself",
+    "counts": {},
+    "not_run": [],
+    "collection_errors": [],
+    "failures": [],
+}
+CHUNK = 1 << 16
 
 
 class RecordFile:
-    """Grows in place with one write a test, each of which leaves whole JSON; the end replaces the file."""
+    """Grows in place with one write a step, each of which leaves whole JSON; the end replaces the file.
+
+    Holds the functions that it needs, for tested code may replace them in their modules, and writes only to the file
+    that it made and from the process that made it, for tested code may close descriptors and fork.
+    """
 
     def __init__(self, path: str, header: dict[str, Any]) -> None:
         self.path = os.path.abspath(path)
-        self._header = header
+        self._write = _write_at
+        self._system = (os.getpid, os.fstat, os.open, os.close, os.read, os.lseek, os.write, os.replace)
+        self._pid = os.getpid()
+        self._tail = json.dumps(UNFINISHED)[1:]
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        temporary = f"{self.path}.{os.getpid()}.tmp"
-        start = json.dumps({**header, "tests": []})[:-2]
-        self._descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-        self._end = len(start)
-        self._length = 0
-        self._first = True
-        os.write(self._descriptor, start.encode("ascii"))
-        self.grow([], None, 0)
-        os.replace(temporary, self.path)
+        self._temporary = f"{self.path}.{os.getpid()}.tmp"
+        start = (json.dumps(header)[:-1] + ', "tests": [').encode("ascii")
+        self._descriptor = os.open(self._temporary, FLAGS | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._identity = _identity(os.fstat(self._descriptor))
+        os.write(self._descriptor, start)
+        self._end, self._length, self._first = len(start), 0, True
+        self.grow("", None, 0)
+        os.replace(self._temporary, self.path)
 
-    def grow(self, tests: list[dict[str, Any]], in_flight: str | None, collected: int) -> None:
-        """Add finished tests and name the one in flight, in one write."""
-        body = "".join(("" if self._first and not i else ",") + json.dumps(test) for i, test in enumerate(tests))
-        self._first = self._first and not tests
-        tail = json.dumps(
-            {
-                "exit_code": None,
-                "complete": False,
-                "incomplete_reason": "the run did not end by itself",
-                "collected": collected,
-                "counts": {},
-                "in_flight": in_flight,
-                "not_run": [],
-                "collection_errors": [],
-                "failures": [],
-            }
-        )
-        text = f"{body}],{tail[1:]}"
-        text += " " * max(0, self._length - self._end - len(text))
-        os.pwrite(self._descriptor, text.encode("ascii"), self._end)
-        self._length = self._end + len(text)
-        self._end += len(body)
+    def grow(self, row: str, in_flight: str | None, collected: int) -> None:
+        """Add a finished test's row, or none, and name the test in flight, in one write."""
+        getpid, *_ = self._system
+        if getpid() != self._pid:
+            return
+        if row:
+            row = row if self._first else f",{row}"
+            self._first = False
+        flying = "null" if in_flight is None else encode_basestring_ascii(in_flight)
+        text = f'{row}], "collected": {collected}, "in_flight": {flying}, {self._tail}'
+        spare = self._length - self._end - len(text)
+        self._write(self._own_descriptor(), (text + " " * spare).encode("ascii"), self._end)
+        self._length = max(self._length, self._end + len(text))
+        self._end += len(row)
 
-    def finish(self, record: dict[str, Any]) -> None:
-        """Replace the growing file by the finished record."""
+    def close(self) -> None:
+        """Leave the file as it is."""
         os.close(self._descriptor)
-        write_atomically(self.path, record)
+
+    def finish(self, tail: dict[str, Any]) -> None:
+        """Put the rows and what the end of the run adds into a new file and replace the old one by it."""
+        getpid, _, open_, close, read, seek, write, replace = self._system
+        if getpid() != self._pid:
+            return
+        source = self._own_descriptor()
+        target = open_(self._temporary, FLAGS | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            seek(source, 0, 0)
+            left = self._end
+            while left > 0:
+                chunk = read(source, min(CHUNK, left))
+                if not chunk:
+                    raise OSError(f"{self.path}: the rows are gone")
+                _write_all(write, target, chunk)
+                left -= len(chunk)
+            for piece in ("], ", json.dumps(tail)[1:], "\n"):
+                _write_all(write, target, piece.encode("ascii"))
+        finally:
+            close(target)
+        replace(self._temporary, self.path)
+
+    def _own_descriptor(self) -> int:
+        """Return the descriptor, opened again by name when tested code closed it; raises OSError when it is lost."""
+        _, fstat, open_, *_ = self._system
+        try:
+            if _identity(fstat(self._descriptor)) == self._identity:
+                return self._descriptor
+        except OSError:
+            pass
+        self._descriptor = open_(self.path, FLAGS)
+        if _identity(fstat(self._descriptor)) != self._identity:
+            raise OSError(f"{self.path}: another process has replaced the record")
+        return self._descriptor
 
 
-def write_atomically(path: str, record: dict[str, Any]) -> None:
-    """Write one JSON object, utf-8, so that a reader sees the old file or the new one."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="ascii") as file:
-        json.dump(record, file)
-        file.write("\n")
-    os.replace(temporary, path)
+FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _write_all(write: Any, descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[write(descriptor, data) :]
+
+
+def _seek_and_write(descriptor: int, data: bytes, offset: int) -> int:
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.write(descriptor, data)
+
+
+#: Where the system has no positioned write, seek first.
+_write_at = getattr(os, "pwrite", _seek_and_write)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -12,114 +11,109 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import environment, outcome, scope
-from .failure import ATTRIBUTE
+from .completeness import Ending, reason
+from .expected import Expected, numbered
+from .failures import Failures
 from .guard import Guarded, guarded
 from .record_file import SCHEMA, RecordFile
-from .signature import FailureFacts, cause, signature
+from .running_test import RunningTest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
+
+    from .referee_plugin import RefereePlugin
 
 
-class _Test:
-    """What the reports of one node id have said so far."""
-
-    __slots__ = ("cause", "done", "duration", "outcome", "reruns", "signature")
-
-    def __init__(self) -> None:
-        self.outcome = ""
-        self.duration = 0.0
-        self.signature: str | None = None
-        self.cause: str | None = None
-        self.reruns = 0
-        self.done = False
+#: Characters of rows that wait for the next test's start; under xdist many tests may end before one begins.
+ROWS_LIMIT = 4_000
 
 
 class Recorder(Guarded):
-    """Lives in the process that reports: plain pytest, or the controller under xdist."""
+    """Lives in the process that reports: plain pytest, or the controller under xdist.
 
-    def __init__(self, config: pytest.Config, path: str | None) -> None:
-        self.config = config
-        self.path = path
-        self.record: dict[str, Any] | None = None
-        self.listener: Callable[[dict[str, Any], pytest.Session], None] | None = None
-        self.narrowed = list(scope.narrowed_by(config))
-        self._tests: dict[str, _Test] = {}
-        self._collected: dict[str, None] = {}
-        self._running: dict[str, None] = {}
-        self._fresh: list[str] = []
-        self._failures: dict[str, dict[str, Any]] = {}
-        self._collection_errors: dict[str, dict[str, Any]] = {}
+    What a test said is written when it ends, and forgotten; memory holds the tests that run and the failures.
+    """
+
+    def __init__(self, config: pytest.Config, path: str | None, referee: RefereePlugin | None = None) -> None:
+        self.config, self.path, self.referee = config, path, referee
+        self.tail: dict[str, Any] | None = None
+        self._narrowed = scope.narrowed_by(config)
+        self._expected = Expected()
+        self._open: dict[str, RunningTest] = {}
+        self._times: dict[str, int] = {}
+        self._counts = dict.fromkeys(outcome.OUTCOMES, 0)
+        self._failures = Failures(str(config.rootpath))
         self._problem: str | None = None
         self._interrupted: str | None = None
+        self._workers: dict[str, Any] = {}
+        self._each = getattr(config.option, "dist", "no") == "each"
+        self._grouped = getattr(config.option, "dist", "no") == "loadgroup"
         self._file: RecordFile | None = None
-        self._clock = time.perf_counter()
-        self._header = {
-            "schema": SCHEMA,
-            "run_id": os.urandom(8).hex(),
-            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "duration_s": 0.0,
-            "rootdir": str(config.rootpath),
-            "python": platform.python_version(),
-            "pytest": pytest.__version__,
-            "environment": scope.environment_name(),
-            "scope": scope.fingerprint(config),
-            "partial": bool(self.narrowed),
-        }
+        self._rows = ""
+        self._clock = time.perf_counter
+        self._started = self._clock()
 
     # what pytest tells
 
     @pytest.hookimpl(tryfirst=True)
     @guarded
     def pytest_sessionstart(self) -> None:
-        if self.path:
-            self._file = RecordFile(self.path, self._header)
+        path = self.path or (self.referee.record_path if self.referee is not None else None)
+        if path:
+            self._file = RecordFile(path, self._header())
 
     @guarded
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self._collected.update(dict.fromkeys(item.nodeid for item in session.items))
+        self._expected.expect([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     @guarded
-    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        self._collected.update(dict.fromkeys(map(str, ids)))
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        self._workers[node.gateway.id] = None
+        if self._grouped:
+            ids = [self._name(nodeid) for nodeid in ids]
+        if not self._expected:
+            self._expected.expect(ids)
+        elif not self._each and not self._expected.same(ids):
+            first = next(iter(self._workers))
+            self._problem = self._problem or f"workers {first} and {node.gateway.id} collected different tests"
 
     @guarded
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            facts = self._facts_of(report, "collect")
-            path = report.nodeid or str(self.config.rootpath)
-            self._collection_errors.setdefault(
-                path, {"path": path, "signature": facts["signature"], "message": facts["message"]}
-            )
+        # xdist reports a worker with other tests as a file that cannot be collected
+        if report.failed and report.nodeid not in self._workers:
+            self._failures.add_collection_error(report)
 
     @guarded
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._running[nodeid] = None
+        nodeid = self._name(nodeid)
+        test = self._open.get(nodeid)
+        if test is None:
+            self._open[nodeid] = RunningTest()
+        elif test.crashed:
+            test.again()  # a plugin runs it once more in a new worker
         if self._file is not None:
-            self._file.grow(self._take_fresh(), next(iter(self._running)), len(self._collected))
+            # with the row of the test before: one write a test
+            self._file.grow(self._rows, self._in_flight(), len(self._expected))
+            self._rows = ""
 
     @guarded
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        nodeid = report.nodeid
-        test = self._tests.get(nodeid)
+        nodeid = self._name(report.nodeid)
+        test = self._open.get(nodeid)
         if test is None:
-            test = self._tests[nodeid] = _Test()
-        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # an outcome that pytest-rerunfailures adds
-            test.reruns += 1
-            test.outcome, test.signature, test.cause = "", None, None
-            return
-        test.duration += report.duration
-        said = outcome.of_report(report)
-        if said:
-            if said in {"failed", "error"} and outcome.worse(test.outcome, said) != test.outcome:
-                self._note_failure(nodeid, test, report)
-            test.outcome = outcome.worse(test.outcome, said)
-        if report.when in {"teardown", "???"} and not outcome.is_subtest(report):
-            self._running.pop(nodeid, None)
-            if not test.done:
-                test.done = True
-                self._fresh.append(nodeid)
+            test = self._open[nodeid] = RunningTest()
+        if test.take(report):
+            test.failure = self._failures.facts_of(report, report.when or "")
+
+    @guarded
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        nodeid = self._name(nodeid)
+        test = self._open.get(nodeid)
+        # another attempt follows, or another worker's word on the same test
+        if test is not None and not (test.waits or test.crashed or self._each):
+            del self._open[nodeid]
+            self._close(nodeid, test)
 
     @guarded
     def pytest_internalerror(self, excrepr: Any) -> None:
@@ -130,111 +124,125 @@ class Recorder(Guarded):
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self._interrupted = f"{excinfo.typename}: {excinfo.value}"[:200]
 
-    @pytest.hookimpl(wrapper=True, trylast=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        result = yield
-        self._finish(session)
-        return result
+        self._end(session)
+        try:
+            return (yield)
+        finally:
+            self._settle(session)
 
     # what becomes of it
 
     @guarded
-    def _finish(self, session: pytest.Session) -> None:
-        self.record = self._build(int(session.exitstatus))
-        if self.listener is not None:
-            self.listener(self.record, session)
+    def _end(self, session: pytest.Session) -> None:
+        """Close the record before other plugins write their reports, and have it judged."""
+        cut_off = [nodeid for nodeid, test in self._open.items() if not test.outcome or self._interrupted]
+        in_flight = next((nodeid for nodeid in cut_off if not self._open[nodeid].crashed), None)
+        for nodeid in list(self._open):
+            self._close(nodeid, self._open.pop(nodeid))
         if self._file is not None:
-            self._file.finish(self.record)
-
-    def _build(self, exit_code: int) -> dict[str, Any]:
-        tests = [(nodeid, test) for nodeid, test in self._tests.items() if test.outcome]
-        counts = dict.fromkeys(("passed", "failed", "error", "skipped", "xfailed", "xpassed"), 0)
-        for _, test in tests:
-            counts[test.outcome] += 1
-        reported = {nodeid for nodeid, _ in tests}
-        not_run = [nodeid for nodeid in self._collected if nodeid not in reported]
-        reason = self._incomplete_reason(exit_code, counts, not_run)
-        record = {
-            **self._header,
-            "duration_s": round(time.perf_counter() - self._clock, 4),
-            "exit_code": exit_code,
-            "partial": bool(self.narrowed),
-            "complete": reason is None,
-            "incomplete_reason": reason,
-            "collected": len(self._collected),
-            "counts": counts,
-            "in_flight": next(iter(self._running), None),
-            "not_run": not_run,
-            "tests": [_row(nodeid, test) for nodeid, test in tests],
-            "collection_errors": list(self._collection_errors.values()),
-            "failures": list(self._failures.values()),
+            self._file.grow(self._rows, in_flight, len(self._expected))
+            self._rows = ""
+        self.tail = {
+            "duration_s": round(self._clock() - self._started, 4),
+            "partial": bool(self._narrowed),
+            "collected": len(self._expected),
+            "counts": self._counts,
+            "in_flight": in_flight,
+            "not_run": self._expected.missing(),
+            **self._failures.to_json(),
+            **self._coverage(),
         }
         outside = environment.value("FIRELOOP_OUTSIDE")
         if outside:
-            record["modules_outside"] = modules_under(outside)
-        return record
+            self.tail["modules_outside"] = modules_under(outside)
+        exit_code = int(session.exitstatus)
+        self._finish(exit_code)
+        if self.referee is not None and self._file is not None:
+            added = self.referee.judge(self._file.path, exit_code, self.incomplete_reason(exit_code))
+            self.tail.update(added)
 
-    def _incomplete_reason(self, exit_code: int, counts: dict[str, int], not_run: list[str]) -> str | None:
-        red = counts["failed"] + counts["error"] + len(self._collection_errors)
-        if self._problem:
-            return self._problem
-        if self._interrupted and exit_code != 2:
-            return f"ended early: {self._interrupted}"
-        if self._collection_errors:
-            return f"{len(self._collection_errors)} files could not be collected"
-        if not_run:
-            return f"{len(not_run)} of {len(self._collected)} collected tests have no result, the first is {not_run[0]}"
-        if exit_code == 0 and red:
-            return f"exit code 0 with {red} red tests"
-        if exit_code == 2:
-            return f"interrupted: {self._interrupted or 'exit code 2'}"
-        if exit_code in {3, 4}:
-            return f"exit code {exit_code}"
-        return None
+    @guarded
+    def _settle(self, session: pytest.Session) -> None:
+        """Take the exit code that other plugins left, and give it back as the referee will have it."""
+        if self.tail is None:
+            return
+        self._finish(int(session.exitstatus))
+        if self.referee is not None:
+            self.referee.settle(session, self.incomplete_reason(int(session.exitstatus)))
+        if self._file is not None and not self.path:
+            os.unlink(self._file.path)
 
-    def _note_failure(self, nodeid: str, test: _Test, report: pytest.TestReport) -> None:
-        facts = self._facts_of(report, report.when or "")
-        test.signature, test.cause = facts["signature"], facts["cause"]
-        group = self._failures.get(facts["signature"])
-        if group is None:
-            self._failures[facts["signature"]] = {"nodeids": [nodeid], **facts}
-        elif nodeid not in group["nodeids"]:
-            group["nodeids"].append(nodeid)
+    def _finish(self, exit_code: int) -> None:
+        assert self.tail is not None
+        if self._file is not None:
+            why = self.incomplete_reason(exit_code)
+            self._file.finish({"exit_code": exit_code, "complete": why is None, "incomplete_reason": why, **self.tail})
 
-    def _facts_of(self, report: Any, phase: str) -> dict[str, Any]:
-        carried = getattr(report, ATTRIBUTE, None)
-        if isinstance(carried, str):
-            facts: dict[str, Any] = json.loads(carried)
-            return facts
-        from .failure import known_facts, longrepr_text
+    def incomplete_reason(self, exit_code: int) -> str | None:
+        """Return why the run is incomplete, given its exit code."""
+        assert self.tail is not None
+        not_run = self.tail["not_run"]
+        uncollected = len(self.tail["collection_errors"])
+        red = self._counts["failed"] + self._counts["error"] + uncollected
+        return reason(
+            Ending(
+                exit_code,
+                red,
+                len(self._expected),
+                len(not_run),
+                not_run[0] if not_run else "",
+                uncollected,
+                self._problem,
+                self._interrupted,
+            )
+        )
 
-        text = longrepr_text(report)
-        bare = FailureFacts(phase, "", text, known=known_facts(str(self.config.rootpath)))
+    def _close(self, nodeid: str, test: RunningTest) -> None:
+        if not test.outcome:
+            return
+        self._expected.settle(nodeid)
+        if self._expected.repeated(nodeid):
+            self._times[nodeid] = self._times.get(nodeid, 0) + 1
+            nodeid = numbered(nodeid, self._times[nodeid])
+        self._counts[test.outcome] += 1
+        if test.failure is not None:
+            self._failures.add(nodeid, test.failure)
+        if self._file is None:
+            return
+        self._rows += "," * bool(self._rows) + test.row(nodeid)
+        if self._expected.all_settled or len(self._rows) > ROWS_LIMIT:
+            self._file.grow(self._rows, self._in_flight(), len(self._expected))
+            self._rows = ""
+
+    def _in_flight(self) -> str | None:
+        return next((nodeid for nodeid, test in self._open.items() if not test.crashed), None)
+
+    def _coverage(self) -> dict[str, Any]:
+        if "coverage" not in sys.modules:
+            return {}
+        from .coverage_total import read
+
+        return read(self.config)
+
+    def _name(self, nodeid: str) -> str:
+        """Return the id without the group that xdist adds to it."""
+        if self._grouped and nodeid.rfind("@") > nodeid.rfind("]"):
+            return nodeid[: nodeid.rfind("@")]
+        return nodeid
+
+    def _header(self) -> dict[str, Any]:
         return {
-            "signature": signature(bare),
-            "cause": cause(bare),
-            "exception": "",
-            "message": text[:4000],
-            "location": report.nodeid.split("::")[0],
-            "statement": "",
-            "frames": [],
+            "schema": SCHEMA,
+            "run_id": os.urandom(8).hex(),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "rootdir": str(self.config.rootpath),
+            "python": platform.python_version(),
+            "pytest": pytest.__version__,
+            "environment": scope.environment_name(),
+            "scope": scope.fingerprint(self.config),
         }
-
-    def _take_fresh(self) -> list[dict[str, Any]]:
-        rows = [_row(nodeid, self._tests[nodeid]) for nodeid in self._fresh]
-        self._fresh.clear()
-        return rows
-
-
-def _row(nodeid: str, test: _Test) -> dict[str, Any]:
-    return {
-        "nodeid": nodeid,
-        "outcome": test.outcome or "passed",
-        "duration_s": round(test.duration, 6),
-        "signature": test.signature,
-        "cause": test.cause,
-        "reruns": test.reruns,
-    }
 
 
 def modules_under(folder: str) -> list[str]:

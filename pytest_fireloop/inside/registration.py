@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import environment, fresh, scope
+from . import environment, scope
 from .failure_notes import FailureNotes
 from .recorder import Recorder
 
@@ -23,20 +23,30 @@ def redirect_cache(config: pytest.Config) -> None:
 
 def register(config: pytest.Config) -> None:
     """Register the recorder, the failure notes and, with `--fire-loop`, the referee; a run that runs no test gets none."""
-    if scope.is_no_run(config):
+    option = config.option
+    if scope.is_no_run(option):
         return
-    if config.option.fire_loop:
+    if option.fire_loop:
+        from . import fresh
+
         fresh.install(str(config.rootpath))
     redirect_cache(config)
     environment.hide_pytest()
-    if not hasattr(config, "workerinput") and getattr(config.option, "dist", "no") != "no":
+    if not hasattr(config, "workerinput") and getattr(option, "dist", "no") != "no":
         environment.give_back()
-    config.pluginmanager.register(FailureNotes(config), "fireloop-failure-notes")
+    register_plugin = config.pluginmanager.register
+    register_plugin(FailureNotes(config), "fireloop-failure-notes")
     if hasattr(config, "workerinput"):
-        return
-    recorder = Recorder(config, config.option.fire_loop_record)
-    config.pluginmanager.register(recorder, "fireloop-recorder")
-    if config.option.fire_loop:
-        from ..act.referee_plugin import RefereePlugin
+        from .wire import Wire
 
-        config.pluginmanager.register(RefereePlugin(config, recorder), "fireloop-referee")
+        register_plugin(Wire(), "fireloop-wire")
+        return
+    referee = None
+    if option.fire_loop:
+        from .referee_plugin import RefereePlugin
+
+        referee = RefereePlugin(config)
+    register_plugin(Recorder(config, option.fire_loop_record, referee), "fireloop-recorder")
+    if referee is not None:
+        # registered last, so that it may refuse the run before a record of it begins
+        register_plugin(referee, "fireloop-referee")

@@ -46,11 +46,10 @@ def fingerprint(config: pytest.Config) -> str:
     return hashlib.blake2b(repr(facts).encode("utf-8", "backslashreplace"), digest_size=6).hexdigest()
 
 
-def is_no_run(config: pytest.Config) -> bool:
-    """Whether pytest was asked to show something rather than to run tests."""
-    option = config.option
+def is_no_run(options: Any) -> bool:
+    """Whether pytest's options ask to show something rather than to run tests."""
     return any(
-        getattr(option, name, False)
+        getattr(options, name, False)
         for name in (
             "collectonly",
             "setuponly",
@@ -59,6 +58,8 @@ def is_no_run(config: pytest.Config) -> bool:
             "show_fixtures_per_test",
             "markers",
             "help",
+            "version",
+            "cacheshow",
         )
     )
 

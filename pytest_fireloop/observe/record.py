@@ -227,7 +227,10 @@ class RunRecord:
 
 
 #: What is added to a record when a previous run is known, and when it is judged.
-EXTRA = ("modules_outside", "delta", "changes", "score", "window_score", "health", "level", "circuit")
+EXTRA = (
+    *("modules_outside", "coverage", "delta", "changes", "changes_since_start"),
+    *("score", "window_score", "health", "level", "circuit"),
+)
 
 
 def read_record(path: Path) -> RunRecord:

@@ -94,10 +94,10 @@ class Journal:
             row = (environment, scope, json.dumps(data))
             database.execute("INSERT INTO runs (environment, scope, data) VALUES (?, ?, ?)", row)
 
-    def last_run(self, environment: str) -> Mapping[str, Any] | None:
-        """Return the last run stored for an environment, or None."""
-        query = "SELECT data FROM runs WHERE environment = ? ORDER BY number DESC LIMIT 1"
-        row = self._read(query, (environment,)).fetchone()
+    def last_run(self, environment: str, scope: str | None = None) -> Mapping[str, Any] | None:
+        """Return the last run stored for an environment, of one scope or of any, or None."""
+        query = "SELECT data FROM runs WHERE environment = ? AND scope = ifnull(?, scope) ORDER BY number DESC LIMIT 1"
+        row = self._read(query, (environment, scope)).fetchone()
         return json.loads(row[0]) if row else None
 
     def loops(self, kind: str | None = None) -> list[LoopRow]:

@@ -128,7 +128,7 @@ def test_a_zero_that_cannot_be_believed_is_13(tree: Path, run: Run) -> None:
     (tree / "conftest.py").write_text("def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
     code, text, _ = run()
     assert code == 13
-    assert "this green cannot be believed: exit code 0 with 1 red tests" in text
+    assert "this green cannot be believed: exit code 0 with 1 red test" in text
 
 
 @pytest.mark.parametrize(("option", "expected"), [("warn", 0), ("forbid", 13)])

@@ -1,0 +1,96 @@
+"""The referee's own process: one question on stdin, one answer on stdout, both JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def main() -> int:
+    """Answer one question; whatever goes wrong is told as a problem in one line, never as a traceback."""
+    question = json.load(sys.stdin)
+    try:
+        reply = answer(question, os.environ)
+    except Exception as error:  # the tests have run; their result must not depend on us
+        reply = {"problem": f"{type(error).__name__}: {error}"}
+    json.dump(reply, sys.stdout)
+    return 0
+
+
+def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Answer `admit` (before the tests) or `judge` (after them)."""
+    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
+    from pytest_fireloop.remember.paths import make_private, state_folder, unfit
+
+    tree = Path(question["tree"])
+    folder = state_folder(tree, environment, question["folder"])
+    refused = unfit(tree, folder, environment)
+    if refused is not None:
+        return {"problem": refused}
+    try:
+        make_private(folder)
+        return (_admit if question["ask"] == "admit" else _judge)(question, tree, folder)
+    except JournalDamagedError as error:
+        return {"problem": str(error)} if question["force"] else {"refusal": str(error)}
+    except JournalError as error:
+        return {"problem": str(error)}
+    except OSError as error:
+        return {"problem": f"cannot use the folder {str(folder)!r}: {error.strerror or error}"}
+
+
+def _admit(question: Mapping[str, Any], _tree: Path, folder: Path) -> dict[str, Any]:
+    from pytest_fireloop.act.open_loop import find
+    from pytest_fireloop.act.run_files import begin_run
+    from pytest_fireloop.judge.judge import admit
+    from pytest_fireloop.judge.settings import Settings
+    from pytest_fireloop.remember.journal import Journal
+    from pytest_fireloop.show.refusal import refusal_text
+
+    journal = Journal(folder / "journal.sqlite")
+    try:
+        loop = find(journal, question["environment"], Settings.for_profile(question["profile"]))
+    finally:
+        journal.close()
+    admission = admit(loop.state, time.time()) if loop else None
+    refused = admission is not None and admission.refused
+    if admission is not None and refused and not question["force"]:
+        return {"refusal": refusal_text(admission)}
+    record, lines = begin_run(folder, question["environment"])
+    return {"record": str(record), "lines": lines, "forced": refused}
+
+
+def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, Any]:
+    from pytest_fireloop.act.checkpoints import CheckpointError
+    from pytest_fireloop.act.referee import Referee
+    from pytest_fireloop.observe.record import read_record
+    from pytest_fireloop.show.section import headline, section_lines
+
+    record = read_record(Path(question["record"]))
+    try:
+        referee = Referee(tree, folder, profile=question["profile"], forbid=question["test_edits"] == "forbid")
+    except CheckpointError as error:
+        return {"problem": str(error)}
+    try:
+        judged = referee.judge(record, forced=bool(question["forced"]))
+    except CheckpointError as error:
+        return {"problem": str(error)}
+    finally:
+        referee.close()
+    return {
+        "lines": section_lines(judged),
+        "headline": headline(judged),
+        "tripped": judged.tripped,
+        "forbidden": judged.forbidden,
+        "additions": judged.additions(),
+        "properties": {
+            "run_id": record.run_id,
+            "loop_id": judged.loop_id,
+            "iteration": judged.iteration,
+            "coverage": judged.record.extra.get("coverage"),
+        },
+    }

@@ -1,0 +1,150 @@
+"""Connects the referee to pytest's session; the referee itself works in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from . import junit_properties, scope
+from .guard import Guarded, guarded
+from .referee_call import RefereeCall
+
+#: Set by `fireloop-test` for its agent: a run that the agent starts by itself is no iteration.
+INSIDE_LOOP = "FIRELOOP_LOOP"
+CIRCUIT_OPEN = 10
+FALSE_GREEN = 13
+
+
+class RefereePlugin(Guarded):
+    """Refuses a run while the circuit is open, has it judged afterwards, and prints a short section."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.option
+        self.config = config
+        self.record_path: str | None = None
+        self._lines: list[str] = []
+        self._headline: str | None = None
+        self._told = False
+        self._tripped = self._forbidden = self._forced = False
+        self._exit_code: int | None = None
+        self._call: RefereeCall | None = None
+        self._session: pytest.Session | None = None
+        if os.environ.get(INSIDE_LOOP):
+            self._lines.append("inside a loop of fireloop-test; this run is recorded by nobody and judged by nobody")
+            return
+        self._call = RefereeCall(
+            tree=str(config.rootpath),
+            folder=option.fire_loop_dir,
+            profile=option.fire_loop_profile,
+            test_edits=option.fire_loop_test_edits,
+            force=bool(option.fire_loop_force),
+            environment=scope.environment_name(),
+        )
+        config.add_cleanup(self._have_the_last_word)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        refusal = self._admission(session)
+        if refusal:
+            self._call = None
+            self._remove_record()
+            pytest.exit(refusal, returncode=CIRCUIT_OPEN)
+
+    @guarded
+    def _admission(self, session: pytest.Session) -> Any:
+        """Ask before the tests; return why they may not run, or None."""
+        self._session = session
+        if self._call is None:
+            return None
+        reply = self._call.ask("admit")
+        if reply.get("problem"):
+            self._headline = f"this run is not judged: {reply['problem']}"
+            self._lines.append(self._headline)
+            self._call = None
+        elif not reply.get("refusal"):
+            self.record_path, self._forced = reply.get("record"), bool(reply.get("forced"))
+            self._lines += reply.get("lines", ())
+            self._call.guard_exit(self._ended_itself)
+        return reply.get("refusal")
+
+    def _remove_record(self) -> None:
+        """Leave no record of a run that there was not."""
+        path = self.config.option.fire_loop_record
+        if path:
+            with suppress(OSError):
+                os.unlink(path)
+
+    def judge(self, record: str, exit_code: int, incomplete: str | None) -> dict[str, Any]:
+        """Have the finished record judged; return what that adds to it."""
+        if self._call is None:
+            return {}
+        self._call.release_exit()
+        reply = self._call.ask("judge", record=record, forced=self._forced)
+        if reply.get("problem"):
+            self._lines.append(f"this run is not judged: {reply['problem']}")
+        self._lines += reply.get("lines", ())
+        self._headline = self._lines[-1] if reply.get("problem") else reply.get("headline")
+        self._tripped, self._forbidden = bool(reply.get("tripped")), bool(reply.get("forbidden"))
+        self._turn(exit_code, incomplete)
+        added: dict[str, Any] = reply.get("additions", {})
+        junit_properties.add(self.config, {**reply.get("properties", {}), **added})
+        return added
+
+    def settle(self, session: pytest.Session, incomplete: str | None) -> None:
+        """Turn the exit code of a run that tripped or cannot be believed."""
+        if self._call is None:
+            return
+        self._turn(int(session.exitstatus), incomplete)
+        if self._exit_code is not None:
+            session.exitstatus = self._exit_code
+        if self._headline and not self._told:
+            self._say(self._headline)
+
+    def _turn(self, exit_code: int, incomplete: str | None) -> None:
+        if exit_code == 0 and (incomplete or self._forbidden):
+            why = incomplete or "tests or configuration were changed"
+            line = f"exit code {FALSE_GREEN}: this green cannot be believed: {why}"
+            if self._exit_code is None:
+                self._lines.append(line)
+                self._headline, self._told = line, False
+            self._exit_code = FALSE_GREEN
+        elif exit_code == 1 and self._tripped:
+            self._exit_code = CIRCUIT_OPEN
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        self._section(terminalreporter)
+
+    @guarded
+    def _section(self, terminalreporter: pytest.TerminalReporter) -> None:
+        lines, self._lines = self._lines, []
+        if self.fault:
+            lines.append(self.fault)
+        if lines:
+            terminalreporter.section("fire-loop")
+            self._told = True
+        for line in lines:
+            terminalreporter.write_line(line)
+
+    @guarded
+    def _have_the_last_word(self) -> None:
+        """Put the code back when something that ran after the session's end made it a plain 0."""
+        if self._exit_code is not None and self._session is not None and int(self._session.exitstatus) == 0:
+            self._session.exitstatus = self._exit_code
+
+    def _ended_itself(self) -> int:
+        """Say what the exit code means, past pytest's capture, for no hook is called any more."""
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if capture is not None:
+            capture.suspend(in_=True)
+        self._say(f"exit code {FALSE_GREEN}: the process ended itself with 0 before its tests were done")
+        return FALSE_GREEN
+
+    @staticmethod
+    def _say(line: str) -> None:
+        if sys.__stderr__ is not None:
+            sys.__stderr__.write(f"fire-loop: {line}\n".encode("ascii", "backslashreplace").decode("ascii"))
+            sys.__stderr__.flush()
