@@ -210,12 +210,12 @@ def record_against_observer(run: Run) -> Iterator[tuple[str, tuple[str, str]]]:
     for nodeid in sorted(seen.keys() | told.keys()):
         if seen.get(nodeid) != told.get(nodeid):
             yield f"record of {nodeid}", (str(seen.get(nodeid)), str(told.get(nodeid)))
-    whole = run.code in {0, 1} and not run.broken and run.collected <= seen.keys()
+    whole = run.ended and run.code in {0, 1} and not run.broken and run.collected <= seen.keys()
     broken = {error["path"] for error in record["collection_errors"]}
     facts = {
         "rows for tests": (len(told), len(record["tests"])),
         "collected": (len(run.collected), record["collected"]),
-        "exit code": (run.code, record["exit_code"]),
+        "exit code": (run.code if run.ended else None, record["exit_code"]),
         "complete": (whole, record["complete"]),
         "number of broken files": (len(run.broken), len(broken)),
     }

@@ -48,10 +48,15 @@ class Observer:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
-        result = yield
-        seen = {"collected": sorted(self.collected), "broken": sorted(self.broken), "reports": self.reports}
-        self.path.write_text(json.dumps(seen), encoding="ascii")
-        return result
+        ended = False
+        try:
+            result = yield
+            ended = True
+            return result
+        finally:
+            # a plugin may fail at the end, as pytest's own cache does in a read-only tree where warnings are errors
+            seen = {"ended": ended, "collected": sorted(self.collected), "broken": sorted(self.broken)}
+            self.path.write_text(json.dumps({**seen, "reports": self.reports}), encoding="ascii")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -61,8 +61,9 @@ class Run:
 
     code: int
     seconds: float
-    #: Whether the observer came to its end.
+    #: Whether the observer wrote something, and whether the session came to its end.
     observed: bool
+    ended: bool
     collected: frozenset[str]
     broken: frozenset[str]
     reports: dict[str, tuple[str, ...]]
@@ -146,6 +147,7 @@ class Workshop:
             code,
             seconds,
             bool(seen),
+            bool(seen.get("ended")),
             frozenset(seen.get("collected", ())),
             frozenset(seen.get("broken", ())),
             {nodeid: tuple(said) for nodeid, said in seen.get("reports", {}).items()},
