@@ -57,7 +57,7 @@ SUITES = (
     # unittest with subtests, and doctests, flat layout
     Suite("more-itertools", "11.2.1", arguments=("--doctest-modules",), tests=("more_itertools", "tests")),
     # hypothesis and a mock fixture, flat layout
-    Suite("natsort", "8.4.0", requires=(HYPOTHESIS, "pytest-mock"), plugins=("pytest_mock",)),
+    Suite("natsort", "8.4.0", requires=(HYPOTHESIS, "pytest-mock==3.17.0"), plugins=("pytest_mock",)),
     # ten thousand parameter sets (those of the versions are 50,000 more of one kind, left out for their time);
     # logging, tmpdir and other plugins of pytest are switched off in addopts
     Suite(
@@ -72,11 +72,13 @@ SUITES = (
     # a plugin tested with pytester in the same process
     Suite("pytest-asyncio", "1.5.0", requires=(HYPOTHESIS,), tests=("docs", "tests"), plugins=("asyncio",)),
     # a plugin whose runs end by timeout, flat, one file
-    Suite("pytest-timeout", "2.4.0", requires=("pexpect",), tests=("test_pytest_timeout.py",), plugins=("timeout",)),
+    Suite(
+        "pytest-timeout", "2.4.0", requires=("pexpect==4.9.0",), tests=("test_pytest_timeout.py",), plugins=("timeout",)
+    ),
     # tests inside the package, live logging, warnings as errors
     Suite("toolz", "1.2.0", tests=("toolz",)),
     # import hooks, a plugin, warnings as errors
-    Suite("typeguard", "4.6.1", requires=("mypy",), plugins=("typeguard",)),
+    Suite("typeguard", "4.6.1", requires=("mypy==2.4.1",), plugins=("typeguard",)),
 )
 
 MAIN = (Condition("serial"), Condition("xdist", ("-n", "2")))
