@@ -136,8 +136,6 @@ class Trial:
         """Run the suite under a condition without our options and with them, and compare."""
         plain, ours = (self.shop.run(self.suite, condition, ours=ours) for ours in (False, True))
         self.judge(condition, condition, plain, ours)
-        if not plain.reports:
-            self.notes.append(f"{self.suite.package}, {condition.name}: no test ran:\n{plain.last_words}")
         return plain, ours
 
     def surround(self, condition: Condition, serial: Run) -> None:
@@ -153,6 +151,9 @@ class Trial:
     def judge(self, condition: Condition, reference: Condition, plain: Run, ours: Run) -> None:
         """Count what differs, unless a second run of the reference without our options differs there too."""
         self.compared += 1
+        if not ours.reports:
+            # two runs that fail to start agree, and show nothing
+            self.notes.append(f"{self.suite.package}, {condition.name}: no test ran:\n{ours.last_words}")
         found = dict(differing(plain, ours))
         if found:
             again = self.shop.run(self.suite, reference, ours=False)
