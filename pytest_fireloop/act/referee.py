@@ -13,6 +13,7 @@ from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.open_loop import KIND, OpenLoop, find
 from pytest_fireloop.agents.agent import Outcome
+from pytest_fireloop.inside.scope import PATHS
 from pytest_fireloop.judge.facts import Facts
 from pytest_fireloop.judge.judge import Decision, decide
 from pytest_fireloop.judge.settings import Settings
@@ -113,7 +114,7 @@ class Referee:
             )
             if not forced and _is_iteration(current, record, checkpoint):
                 judged = self._iterate(current, judged, checkpoint)
-            if record.green and not weakened and (record.scope == current.scope or current.covered_by(record.outcomes)):
+            if not weakened and _ends(current, record):
                 self.journal.end_loop(current.loop_id, "green", {"iterations": len(current.rows)})
         elif not record.green and (record.red or record.collection_errors):
             judged = replace(judged, loop_id=self._begin(record, checkpoint), iteration=0)
@@ -197,6 +198,17 @@ def _delta(
     suspects = turned(delta)
     known = earlier.flaky.union(delta.flaky, suspects & earlier.suspects)
     return on_the_same_tree(delta), {"known_flaky": sorted(known), "suspects": sorted(suspects | earlier.suspects)}
+
+
+def _ends(current: OpenLoop, record: RunRecord) -> bool:
+    """Whether a run shows what the loop wants green: its own scope, or each test that was red in it.
+
+    A loop that began with some paths of the project ends with the same paths; other partial runs end none.
+    """
+    same = record.scope == current.scope
+    if record.extra.get("narrowed_by") == [PATHS]:
+        return record.sound and same
+    return record.green and (same or current.covered_by(record.outcomes))
 
 
 def _is_iteration(current: OpenLoop, record: RunRecord, checkpoint: Checkpoint) -> bool:

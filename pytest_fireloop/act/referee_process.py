@@ -1,4 +1,4 @@
-"""The referee's own process: one question on stdin, one answer on stdout, both JSON."""
+"""The referee's own process: one question as its argument, one answer on stdout, both JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 def main() -> int:
     """Answer one question; whatever goes wrong is told as a problem in one line, never as a traceback."""
-    question = json.load(sys.stdin)
+    question = json.loads(sys.argv[1])
     try:
         reply = answer(question, os.environ)
     except Exception as error:  # the tests have run; their result must not depend on us
@@ -34,6 +34,7 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         return {"problem": refused}
     try:
         make_private(folder)
+        _wait_in_line(folder)
         return (_admit if question["ask"] == "admit" else _judge)(question, tree, folder)
     except JournalDamagedError as error:
         return {"problem": str(error)} if question["force"] else {"refusal": str(error)}
@@ -41,6 +42,15 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         return {"problem": str(error)}
     except OSError as error:
         return {"problem": f"cannot use the folder {str(folder)!r}: {error.strerror or error}"}
+
+
+def _wait_in_line(folder: Path) -> None:
+    """Let runs of several environments speak one after the other; the lock ends with this process."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks here; the journal's own transactions still hold
+        return
+    fcntl.flock(os.open(folder / "referee.lock", os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
 
 
 def _admit(question: Mapping[str, Any], _tree: Path, folder: Path) -> dict[str, Any]:
@@ -87,10 +97,5 @@ def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, A
         "tripped": judged.tripped,
         "forbidden": judged.forbidden,
         "additions": judged.additions(),
-        "properties": {
-            "run_id": record.run_id,
-            "loop_id": judged.loop_id,
-            "iteration": judged.iteration,
-            "coverage": judged.record.extra.get("coverage"),
-        },
+        "properties": {"run_id": record.run_id, "loop_id": judged.loop_id, "iteration": judged.iteration},
     }

@@ -31,8 +31,10 @@ def reason(ending: Ending) -> str | None:
     if ending.uncollected:
         return f"{_count(ending.uncollected, 'file')} could not be collected"
     if ending.not_run:
-        of = f"{ending.not_run} of {_count(ending.collected, 'collected test')}"
-        return f"{of} without a result, the first is {ending.first_not_run}"
+        of = f"{ending.not_run} of {ending.collected} collected tests"
+        return f"{of} have no result, the first is {ending.first_not_run}"
+    if ending.exit_code == 0 and not ending.collected:
+        return "exit code 0 without any test"
     if ending.exit_code == 0 and ending.red:
         return f"exit code 0 with {_count(ending.red, 'red test')}"
     if ending.exit_code == INTERRUPTED:

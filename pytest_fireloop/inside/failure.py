@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .record_file import ATTRIBUTE
+import pytest
+
+from .record_file import ATTRIBUTE, dumps
 from .signature import FailureFacts, cause, signature
 
-__all__ = ["ATTRIBUTE", "describe", "known_facts", "text_facts"]
-
-if TYPE_CHECKING:
-    import pytest
+__all__ = ["ATTRIBUTE", "describe", "text_facts"]
 
 MESSAGE_LIMIT = 4_000
 FRAME_LIMIT = 30
+LEAVES_LIMIT = 50
 LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}_pytest{os.sep}")
 
 
-def describe(report: Any, excinfo: Any, config: pytest.Config) -> str:
+def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str], ...]) -> str:
     """Return the failure as JSON: signature, cause, exception, message, location, statement, frames."""
-    root = str(config.rootpath)
-    known = known_facts(root)
     if excinfo is None:
         facts = FailureFacts(report.when or "collect", "", longrepr_text(report), known=known)
         location = str(report.nodeid.split("::")[0])
@@ -38,12 +34,14 @@ def describe(report: Any, excinfo: Any, config: pytest.Config) -> str:
             message_of(report, value),
             crash.statement if crash else "",
             tuple((entry.path, entry.function) for entry in entries),
-            _chain(value),
+            (*_chain(value), *_leaves(value)),
             known,
         )
+        if isinstance(value, RecursionError):
+            facts = _without_depth(facts)
         frames = [f"{entry.path}:{entry.line} in {entry.function}" for entry in entries]
         location = f"{crash.path}:{crash.line}" if crash else str(report.nodeid.split("::")[0])
-    return json.dumps(
+    return dumps(
         {
             "signature": signature(facts),
             "cause": cause(facts),
@@ -56,10 +54,10 @@ def describe(report: Any, excinfo: Any, config: pytest.Config) -> str:
     )
 
 
-def text_facts(report: Any, phase: str, root: str) -> dict[str, Any]:
+def text_facts(report: Any, phase: str, known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """Return what the text of a report tells, where its exception was never seen: a crashed worker, a strict xpass."""
     text = longrepr_text(report)
-    bare = FailureFacts(phase, "", text, known=known_facts(root))
+    bare = FailureFacts(phase, "", text, known=known)
     return {
         "signature": signature(bare),
         "cause": cause(bare),
@@ -69,17 +67,6 @@ def text_facts(report: Any, phase: str, root: str) -> dict[str, Any]:
         "statement": "",
         "frames": [],
     }
-
-
-def known_facts(root: str) -> tuple[tuple[str, str], ...]:
-    """Return this machine's own values that may stand in a text, longest first."""
-    pairs = {
-        root: "<root>",
-        os.path.realpath(root): "<root>",
-        os.path.expanduser("~"): "<home>",
-        tempfile.gettempdir() + os.sep + "pytest-of-": os.sep + "pytest-of-",
-    }
-    return tuple(sorted(((value, name) for value, name in pairs.items() if len(value) > 3), key=lambda p: -len(p[0])))
 
 
 def longrepr_text(report: Any) -> str:
@@ -95,12 +82,7 @@ def message_of(report: Any, value: BaseException) -> str:
     """Return the message that pytest shows, which holds the rewritten assertion."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else ""
-    if not text:
-        try:
-            text = f"{_name(value)}: {value}"
-        except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
-            text = f"{_name(value)}: <{type(error).__name__} in __str__>"
-    return str(text)
+    return str(text) if text else f"{_name(value)}: {_text_of(value)}"
 
 
 class _Entry:
@@ -122,11 +104,11 @@ def _own_entries(value: BaseException, root: str) -> list[_Entry]:
         path = code.co_filename
         if path.startswith(root + os.sep) and not any(part in path for part in LIBRARIES):
             statement = linecache.getline(path, traceback.tb_lineno)
-            relative = os.path.relpath(path, root).replace(os.sep, "/")
+            relative = path[len(root) + 1 :].replace(os.sep, "/")
             entries.append(_Entry(relative, traceback.tb_lineno, code.co_name, statement.strip()))
         traceback = traceback.tb_next
     if isinstance(value, SyntaxError) and value.filename and value.filename.startswith(root + os.sep):
-        relative = os.path.relpath(value.filename, root).replace(os.sep, "/")
+        relative = value.filename[len(root) + 1 :].replace(os.sep, "/")
         entries.append(_Entry(relative, value.lineno or 0, "<module>", (value.text or "").strip()))
     return entries
 
@@ -134,8 +116,40 @@ def _own_entries(value: BaseException, root: str) -> list[_Entry]:
 def _original(value: BaseException) -> BaseException:
     """Return what pytest wrapped: a file that cannot be imported arrives as a CollectError."""
     if type(value).__name__ in {"CollectError", "ConftestImportFailure"}:
-        return getattr(value, "cause", None) or value.__cause__ or value.__context__ or value
+        wrapped = getattr(value, "cause", None) or value.__cause__ or value.__context__ or value
+        # of a skip in the wrong place the wrapper is what says what is wrong
+        return value if isinstance(wrapped, pytest.skip.Exception) else wrapped
     return value
+
+
+def _without_depth(facts: FailureFacts) -> FailureFacts:
+    """Leave out where in its circle an endless recursion met the limit: that depends on the frames below the test."""
+    return facts._replace(
+        message=facts.message.partition(" while ")[0].partition(" in ")[0],
+        statement="",
+        frames=tuple(sorted(set(facts.frames))),
+    )
+
+
+def _leaves(value: BaseException) -> tuple[tuple[str, str], ...]:
+    """Return types and texts of what an exception group holds, sorted, for tasks end in any order."""
+    found: list[tuple[str, str]] = []
+    left = [value] if isinstance(getattr(value, "exceptions", None), tuple) else []
+    while left and len(found) < LEAVES_LIMIT:
+        each = left.pop()
+        inner = getattr(each, "exceptions", None)
+        if isinstance(inner, tuple):
+            left.extend(reversed(inner))
+        else:
+            found.append((_name(each), _text_of(each)[:MESSAGE_LIMIT]))
+    return tuple(sorted(found))
+
+
+def _text_of(value: BaseException) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
+        return f"<{type(error).__name__} in __str__>"
 
 
 def _name(value: BaseException) -> str:
@@ -156,9 +170,5 @@ def _chain(value: BaseException) -> tuple[tuple[str, str], ...]:
             break
         seen.add(id(following))
         value = following
-        try:
-            text = str(value)
-        except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
-            text = f"<{type(error).__name__} in __str__>"
-        found.append((_name(value), text[:MESSAGE_LIMIT]))
+        found.append((_name(value), _text_of(value)[:MESSAGE_LIMIT]))
     return tuple(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .guard import Guarded
+from .known_facts import known_facts
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -16,7 +17,7 @@ class FailureNotes(Guarded):
     """Registered everywhere, in xdist's workers too."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config = config
+        self._root, self._known = str(config.rootpath), known_facts(config)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
@@ -38,6 +39,6 @@ class FailureNotes(Guarded):
             # imported at the first failure: most runs of a good suite need none of it
             from .failure import ATTRIBUTE, describe
 
-            setattr(report, ATTRIBUTE, describe(report, excinfo, self.config))
+            setattr(report, ATTRIBUTE, describe(report, excinfo, self._root, self._known))
         except Exception:  # noqa: BLE001 - tested code may have replaced what we call; the text is left to tell by
             return

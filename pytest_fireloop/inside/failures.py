@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from json import loads
 from typing import Any
 
-from .record_file import ATTRIBUTE
+from .record_file import ATTRIBUTE, dumps, loads
 
 #: Characters of messages that one run keeps; later representatives are cut to a line.
 TEXT_LIMIT = 2_000_000
 MESSAGE_LIMIT = 4_000
 CUT_TO = 200
+#: Characters of failures that the record holds while the run goes on, for they are written anew with each test.
+GROWING_LIMIT = 16_000
 
 
 class Failures:
     """Keeps one representative for each signature."""
 
-    def __init__(self, root: str) -> None:
-        self._root = root
+    def __init__(self, root: str, known: tuple[tuple[str, str], ...]) -> None:
+        self._root, self._known = root, known
         self._groups: dict[str, dict[str, Any]] = {}
         self._collection_errors: dict[str, dict[str, Any]] = {}
         self._left = TEXT_LIMIT
+        self.text = "[]"
 
     def facts_of(self, report: Any, phase: str) -> dict[str, Any]:
         """Return what the report carries from the process of the failure, else what its text says."""
@@ -30,7 +32,7 @@ class Failures:
             return facts
         from .failure import text_facts
 
-        return text_facts(report, phase, self._root)
+        return text_facts(report, phase, self._known)
 
     def add(self, nodeid: str, facts: dict[str, Any]) -> None:
         """Note that a test ended with this failure."""
@@ -39,6 +41,9 @@ class Failures:
             self._groups[facts["signature"]] = {**facts, "nodeids": [nodeid], "message": self._afford(facts["message"])}
         else:
             group["nodeids"].append(nodeid)
+        if len(self.text) < GROWING_LIMIT:
+            text = dumps(list(self._groups.values()))
+            self.text = text if len(text) < GROWING_LIMIT else self.text
 
     def add_collection_error(self, report: Any) -> None:
         """Note a file that cannot be collected, once, however many workers report it."""

@@ -24,10 +24,11 @@ def add(config: Any, found: dict[str, Any]) -> None:
 
 def properties(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return names and values: ids of the run and the loop, sizes of the delta, changes, score, health and circuit."""
+    parts = {name: found.get(name) or {} for name in ("delta", "changes", "coverage", "circuit")}
     rows = [(name, found.get(name)) for name in ("run_id", "loop_id", "iteration")]
-    rows += [(name, len(nodes)) for name, nodes in found.get("delta", {}).items()]
-    rows.append(("test_fix_ratio", found.get("changes", {}).get("test_fix_ratio")))
-    rows.append(("coverage", found.get("coverage", {}).get("total")))
+    rows += [(name, len(nodes)) for name, nodes in parts["delta"].items()]
+    rows.append(("test_fix_ratio", parts["changes"].get("test_fix_ratio")))
+    rows.append(("coverage", parts["coverage"].get("total")))
     rows += [(name, found.get(name)) for name in SCORES]
-    rows += [("circuit", found.get("circuit", {}).get("state"))]
+    rows.append(("circuit", parts["circuit"].get("state")))
     return [(PREFIX + name, str(value)) for name, value in rows if value is not None]

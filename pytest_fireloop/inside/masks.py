@@ -35,7 +35,7 @@ MASKS = (
     ),
     Mask(
         "temporary folder",
-        re.compile(r"(?:/[\w.+-]{1,80}){0,8}/pytest-of-[\w.-]{1,64}/pytest-(?:\d{1,9}|current)"),
+        re.compile(r"(?:/[\w.+-]{1,80}){0,8}/pytest-of-[\w.-]{1,64}/pytest-(?:\d{1,9}|current)(?:/popen-gw\d{1,3})?"),
         "<tmp>",
         "pytest's numbered folders",
         "/tmp/pytest-of-ann/pytest-12/test_write0",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+from contextlib import suppress
+from json import dumps, loads
 from json.encoder import encode_basestring_ascii
 from typing import Any
+
+__all__ = ["ATTRIBUTE", "SCHEMA", "RecordFile", "dumps", "loads"]
 
 SCHEMA = "fireloop.run/1"
 #: The report attribute that carries a failure over xdist: one ASCII string, for nothing else survives the wire safely.
@@ -16,10 +19,8 @@ UNFINISHED: dict[str, Any] = {
     "exit_code": None,
     "complete": False,
     "incomplete_reason": "the run did not end by itself",
-    "counts": {},
     "not_run": [],
     "collection_errors": [],
-    "failures": [],
 }
 CHUNK = 1 << 16
 
@@ -36,31 +37,40 @@ class RecordFile:
         self._write = _write_at
         self._system = (os.getpid, os.fstat, os.open, os.close, os.read, os.lseek, os.write, os.replace)
         self._pid = os.getpid()
-        self._tail = json.dumps(UNFINISHED)[1:]
+        self._tail = dumps(UNFINISHED)[1:]
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         self._temporary = f"{self.path}.{os.getpid()}.tmp"
-        start = (json.dumps(header)[:-1] + ', "tests": [').encode("ascii")
+        start = (dumps(header)[:-1] + ', "tests": [').encode("ascii")
         self._descriptor = os.open(self._temporary, FLAGS | os.O_CREAT | os.O_TRUNC, 0o600)
         self._identity = _identity(os.fstat(self._descriptor))
-        os.write(self._descriptor, start)
         self._end, self._length, self._first = len(start), 0, True
-        self.grow("", None, 0)
-        os.replace(self._temporary, self.path)
+        try:
+            _write_all(os.write, self._descriptor, start)
+            self.grow("", None, 0)
+            os.replace(self._temporary, self.path)
+        except OSError:
+            os.close(self._descriptor)
+            with suppress(OSError):
+                os.unlink(self._temporary)
+            raise
 
-    def grow(self, row: str, in_flight: str | None, collected: int) -> None:
-        """Add a finished test's row, or none, and name the test in flight, in one write."""
+    def grow(self, rows: str, in_flight: str | None, collected: int, counts: str = "{}", failures: str = "[]") -> None:
+        """Add finished tests' rows, or none, and name the test in flight, in one write."""
         getpid, *_ = self._system
         if getpid() != self._pid:
             return
-        if row:
-            row = row if self._first else f",{row}"
+        if rows:
+            rows = rows if self._first else f",{rows}"
             self._first = False
         flying = "null" if in_flight is None else encode_basestring_ascii(in_flight)
-        text = f'{row}], "collected": {collected}, "in_flight": {flying}, {self._tail}'
+        text = (
+            f'{rows}], "collected": {collected}, "in_flight": {flying}, "counts": {counts}, "failures": {failures}, '
+            f"{self._tail}"
+        )
         spare = self._length - self._end - len(text)
         self._write(self._own_descriptor(), (text + " " * spare).encode("ascii"), self._end)
         self._length = max(self._length, self._end + len(text))
-        self._end += len(row)
+        self._end += len(rows)
 
     def close(self) -> None:
         """Leave the file as it is."""
@@ -82,7 +92,7 @@ class RecordFile:
                     raise OSError(f"{self.path}: the rows are gone")
                 _write_all(write, target, chunk)
                 left -= len(chunk)
-            for piece in ("], ", json.dumps(tail)[1:], "\n"):
+            for piece in ("], ", dumps(tail)[1:], "\n"):
                 _write_all(write, target, piece.encode("ascii"))
         finally:
             close(target)

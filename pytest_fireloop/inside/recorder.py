@@ -15,6 +15,7 @@ from .completeness import Ending, reason
 from .expected import Expected, numbered
 from .failures import Failures
 from .guard import Guarded, guarded
+from .known_facts import known_facts
 from .record_file import SCHEMA, RecordFile
 from .running_test import RunningTest
 
@@ -42,7 +43,7 @@ class Recorder(Guarded):
         self._open: dict[str, RunningTest] = {}
         self._times: dict[str, int] = {}
         self._counts = dict.fromkeys(outcome.OUTCOMES, 0)
-        self._failures = Failures(str(config.rootpath))
+        self._failures = Failures(str(config.rootpath), known_facts(config))
         self._problem: str | None = None
         self._interrupted: str | None = None
         self._workers: dict[str, Any] = {}
@@ -50,7 +51,7 @@ class Recorder(Guarded):
         self._grouped = getattr(config.option, "dist", "no") == "loadgroup"
         self._file: RecordFile | None = None
         self._rows = ""
-        self._clock = time.perf_counter
+        self._clock, self._unlink = time.perf_counter, os.unlink
         self._started = self._clock()
 
     # what pytest tells
@@ -60,7 +61,8 @@ class Recorder(Guarded):
     def pytest_sessionstart(self) -> None:
         path = self.path or (self.referee.record_path if self.referee is not None else None)
         if path:
-            self._file = RecordFile(path, self._header())
+            # where pytest was started, for a conftest may have gone elsewhere
+            self._file = RecordFile(os.path.join(self.config.invocation_params.dir, path), self._header())
 
     @guarded
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -93,9 +95,7 @@ class Recorder(Guarded):
         elif test.crashed:
             test.again()  # a plugin runs it once more in a new worker
         if self._file is not None:
-            # with the row of the test before: one write a test
-            self._file.grow(self._rows, self._in_flight(), len(self._expected))
-            self._rows = ""
+            self._grow(self._file, self._in_flight())  # with the row of the test before: one write a test
 
     @guarded
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -142,11 +142,9 @@ class Recorder(Guarded):
         for nodeid in list(self._open):
             self._close(nodeid, self._open.pop(nodeid))
         if self._file is not None:
-            self._file.grow(self._rows, in_flight, len(self._expected))
-            self._rows = ""
+            self._grow(self._file, in_flight)
         self.tail = {
             "duration_s": round(self._clock() - self._started, 4),
-            "partial": bool(self._narrowed),
             "collected": len(self._expected),
             "counts": self._counts,
             "in_flight": in_flight,
@@ -172,7 +170,7 @@ class Recorder(Guarded):
         if self.referee is not None:
             self.referee.settle(session, self.incomplete_reason(int(session.exitstatus)))
         if self._file is not None and not self.path:
-            os.unlink(self._file.path)
+            self._unlink(self._file.path)
 
     def _finish(self, exit_code: int) -> None:
         assert self.tail is not None
@@ -213,8 +211,13 @@ class Recorder(Guarded):
             return
         self._rows += "," * bool(self._rows) + test.row(nodeid)
         if self._expected.all_settled or len(self._rows) > ROWS_LIMIT:
-            self._file.grow(self._rows, self._in_flight(), len(self._expected))
-            self._rows = ""
+            self._grow(self._file, self._in_flight())
+
+    def _grow(self, file: RecordFile, in_flight: str | None) -> None:
+        counts = self._counts
+        said = ", ".join([f'"{name}": {counts[name]}' for name in counts])
+        file.grow(self._rows, in_flight, len(self._expected), f"{{{said}}}", self._failures.text)
+        self._rows = ""
 
     def _in_flight(self) -> str | None:
         return next((nodeid for nodeid, test in self._open.items() if not test.crashed), None)
@@ -242,6 +245,8 @@ class Recorder(Guarded):
             "pytest": pytest.__version__,
             "environment": scope.environment_name(),
             "scope": scope.fingerprint(self.config),
+            "partial": bool(self._narrowed),
+            "narrowed_by": list(self._narrowed),
         }
 
 

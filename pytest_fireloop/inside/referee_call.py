@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from json import JSONDecodeError, dumps, loads
 from typing import Any, Callable
+
+from .record_file import dumps, loads
 
 #: Variables that would make our own process measure coverage, or run as something else than it is.
 HIDDEN = ("COVERAGE_", "COV_CORE_", "PYTEST_", "PYTHON")
@@ -22,6 +23,7 @@ class RefereeCall:
     def __init__(self, **question: Any) -> None:
         import subprocess
 
+        self._nothing = subprocess.DEVNULL
         self._run, self._errors = subprocess.run, (OSError, subprocess.SubprocessError)
         self._question = question
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
@@ -35,8 +37,8 @@ class RefereeCall:
         question = dumps({"ask": what, **self._question, **more})
         try:
             done = self._run(
-                self._argv,
-                input=question.encode("ascii"),
+                [*self._argv, question],
+                stdin=self._nothing,
                 capture_output=True,
                 check=False,
                 env=self._environment,
@@ -46,7 +48,7 @@ class RefereeCall:
             reply: dict[str, Any] = loads(done.stdout)
         except self._errors as error:
             return {"problem": f"the referee did not answer: {type(error).__name__}: {error}"}
-        except (JSONDecodeError, UnicodeDecodeError):
+        except ValueError:
             last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
             return {"problem": f"the referee ended with {done.returncode}: {''.join(last)[:300]}"}
         return reply

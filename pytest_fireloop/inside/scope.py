@@ -6,43 +6,47 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from . import paths
+
 if TYPE_CHECKING:
     import pytest
 
-#: Options that leave tests out: destination, and the spellings under which a project's own `addopts` may hold them.
+#: Options that leave tests out, by destination: pytest's own, then those of plugins that shard, pick or select.
 NARROWING = (
-    ("keyword", ("-k",)),
-    ("markexpr", ("-m",)),
-    ("deselect", ("--deselect",)),
-    ("ignore", ("--ignore",)),
-    ("ignore_glob", ("--ignore-glob",)),
-    ("lf", ("--lf", "--last-failed")),
-    ("stepwise", ("--sw", "--stepwise")),
-    ("maxfail", ("-x", "--exitfirst", "--maxfail")),
-    ("splits", ("--splits",)),
-    ("num_shards", ("--num-shards",)),
-    ("testmon", ("--testmon",)),
+    *("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "maxfail"),
+    *("splits", "num_shards", "test-group-count", "circleci_parallelize"),
+    *("testmon", "picked", "selectfromfile", "deselectfromfile"),
 )
+NODE_IDS, PATHS = "node ids", "paths"
 
 
 def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
-    """Name what narrows this run on purpose; a project's own `addopts` is its whole suite, not a narrowing."""
-    own = [str(word) for word in config.getini("addopts")]
-    found = [
-        name
-        for name, spellings in NARROWING
-        if getattr(config.option, name, None) and not any(word.startswith(spellings) for word in own)
-    ]
-    if any("::" in argument for argument in config.args):
-        found.append("node ids")
+    """Name what narrows this run on purpose; what the project's own `addopts` says is its whole suite, no narrowing."""
+    option: Any = config.option
+    found = [name for name in NARROWING if getattr(option, name, None)]
+    if found:
+        own = _own_options(config)
+        found = [name for name in found if getattr(option, name) != getattr(own, name, None)]
+    if any("::" in str(argument) for argument in config.args):
+        found.append(NODE_IDS)
+    elif paths.leave_tests_out(config):
+        found.append(PATHS)
     return tuple(found)
+
+
+def _own_options(config: pytest.Config) -> Any:
+    """Return the options as the project's `addopts` and the defaults alone would have them."""
+    try:
+        return config._parser.parse_known_args([str(word) for word in config.getini("addopts")])  # noqa: SLF001 - pytest has no other way to ask
+    except Exception:  # noqa: BLE001 - a private way: without it every option counts
+        return None
 
 
 def fingerprint(config: pytest.Config) -> str:
     """Return a short hash of everything that decides which tests a run holds."""
     option: Any = config.option
     facts = [sorted(str(argument) for argument in config.args)]
-    facts += [[name, str(getattr(option, name, None))] for name, _ in NARROWING if getattr(option, name, None)]
+    facts += [[name, str(getattr(option, name, None))] for name in NARROWING if getattr(option, name, None)]
     return hashlib.blake2b(repr(facts).encode("utf-8", "backslashreplace"), digest_size=6).hexdigest()
 
 

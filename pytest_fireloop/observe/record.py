@@ -228,7 +228,7 @@ class RunRecord:
 
 #: What is added to a record when a previous run is known, and when it is judged.
 EXTRA = (
-    *("modules_outside", "coverage", "delta", "changes", "changes_since_start"),
+    *("narrowed_by", "modules_outside", "coverage", "delta", "changes", "changes_since_start"),
     *("score", "window_score", "health", "level", "circuit"),
 )
 

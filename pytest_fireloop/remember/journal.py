@@ -15,14 +15,14 @@ from typing import Any
 VERSION = 1
 BUSY_S = 30.0
 TABLES = """
-CREATE TABLE loops (
+CREATE TABLE IF NOT EXISTS loops (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);
-CREATE TABLE iterations (
+CREATE TABLE IF NOT EXISTS iterations (
     loop_id TEXT NOT NULL REFERENCES loops(id), number INTEGER NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (loop_id, number));
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, environment TEXT NOT NULL, scope TEXT NOT NULL, data TEXT NOT NULL);
-CREATE TABLE requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
 """
 
 

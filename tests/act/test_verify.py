@@ -117,7 +117,7 @@ def test_new_tests_and_product_files_are_welcome(tree: Path, verify: Verify) -> 
         (write("tests/test_calc.py", TESTS.replace("def test_add", "@pytest.mark.skip\ndef test_add")), "test_add"),
         (
             write("tests/conftest.py", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"),
-            "exit code 0 with 1 red tests",
+            "exit code 0 with 1 red test",
         ),
         (
             write("tests/conftest.py", "def pytest_runtest_call(item):\n    item.obj = lambda: None\n"),
