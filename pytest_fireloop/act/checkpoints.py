@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
@@ -82,7 +82,7 @@ class Checkpoints:
         """Return what changed from one checkpoint to another, by path."""
         with self._git.objects() as objects:
             trees = objects.tree(old), objects.tree(new)
-            return tuple(_change(each, objects) for each in compare(self._git, *trees))
+            return tuple(change for each in compare(self._git, *trees) for change in _changes(each, objects))
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """Return the changes as a patch, of all files or of those at or below the given paths."""
@@ -208,9 +208,23 @@ class Checkpoints:
             return {path: (mode, oid) for path, mode, oid in objects.entries(commit)}
 
 
+def _changes(each: FileDifference, objects: ObjectReader) -> Iterator[FileChange]:
+    """Yield one change, of a renamed file one for each path: a line for the path itself, and the lines that differ."""
+    found = _change(each, objects)
+    if each.source is None:
+        yield found
+        return
+    yield FileChange(each.source, 0, 1, digest=edit_digest([each.path.encode("utf-8", "surrogatepass")], ()))
+    name = each.source.encode("utf-8", "surrogatepass")
+    digest = edit_digest([name, *each.removed], each.added)
+    yield replace(found, added=found.added + 1, digest=digest)
+
+
 def _change(each: FileDifference, objects: ObjectReader) -> FileChange:
     """Count lines; read contents only where a text changed in place."""
-    if each.binary:
+    if each.binary and each.before == each.after:
+        removed, added = [], []
+    elif each.binary:
         removed, added = ([oid.encode()] if oid else [] for oid in (each.before, each.after))
     else:
         removed, added = list(each.removed), list(each.added)

@@ -31,7 +31,7 @@ from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, predicate_of
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.evidence import reason
@@ -348,7 +348,8 @@ class Loop:
         return trace_iteration(seen)
 
     def _changes(self, old: str, new: str) -> ChangeSet:
-        return ChangeSet.of(self.checkpoints.changes(old, new), is_test=self._is_test_file())
+        is_test = with_data(self._is_test_file(), self.progress.baseline.outcomes, self.checkpoints.files(new))
+        return ChangeSet.of(self.checkpoints.changes(old, new), is_test)
 
     def _is_test_file(self) -> Callable[[str], bool]:
         baseline = self.progress.baseline

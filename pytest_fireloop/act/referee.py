@@ -22,7 +22,7 @@ from pytest_fireloop.observe.delta import Delta, compare, on_the_same_tree, turn
 from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, predicate_of
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.remember.journal import Journal
 
 #: Codes of a run that showed nothing about the tree: interrupted, an internal error, a wrong option.
@@ -163,7 +163,10 @@ class Referee:
 
     def _changes(self, since: str, record: RunRecord, checkpoint: Checkpoint) -> ChangeSet:
         found = self._checkpoints.changes(since, checkpoint.commit)
-        return ChangeSet.of(found, is_test=predicate_of(record.outcomes))
+        if not found:
+            return ChangeSet.of(())
+        is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
+        return ChangeSet.of(found, with_data(is_test, record.outcomes, self._checkpoints.files(checkpoint.commit)))
 
     def _findings(self, current: OpenLoop | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:

@@ -13,16 +13,20 @@ from pytest_fireloop.act.shadow_git import ShadowGit
 TEXT_LIMIT = 2_000_000
 COMMAND = (
     *("-c", f"core.bigFileThreshold={TEXT_LIMIT}", "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-p", "-U0"),
-    *("--no-renames", "--no-ext-diff", "--no-textconv"),
+    *("-M50%", "-l200", "--no-ext-diff", "--no-textconv"),
 )
 _CHUNK = re.compile(rb"^diff --git ", re.MULTILINE)
 #: A link that became a file, or the reverse: git shows it as a deletion and an addition.
 KIND_CHANGED = "T"
+RENAMED = "R"
 
 
 @dataclass(frozen=True, slots=True)
 class FileDifference:
-    """One path: blob ids (None: absent), git's letter, and the lines that went and came; none for a binary file."""
+    """One path: blob ids (None: absent), git's letter, and the lines that went and came; none for a binary file.
+
+    `source` is the path from which a renamed file came; the lines are then those that differ between the two.
+    """
 
     path: str
     before: str | None
@@ -31,6 +35,7 @@ class FileDifference:
     binary: bool = False
     removed: tuple[bytes, ...] = field(default=(), repr=False)
     added: tuple[bytes, ...] = field(default=(), repr=False)
+    source: str | None = None
 
 
 def compare(git: ShadowGit, old: str, new: str) -> Iterator[FileDifference]:
@@ -41,21 +46,24 @@ def compare(git: ShadowGit, old: str, new: str) -> Iterator[FileDifference]:
         return
     starts = [found.start() for found in _CHUNK.finditer(patch)]
     chunks = iter([patch[start:end] for start, end in zip(starts, [*starts[1:], len(patch)], strict=True)])
-    for path, before, after, letter in rows:
+    for path, before, after, letter, source in rows:
         chunk = next(chunks) + (next(chunks) if letter == KIND_CHANGED else b"")
         binary, removed, added = _lines(chunk)
-        yield FileDifference(path, before, after, letter, binary, removed, added)
+        yield FileDifference(path, before, after, letter, binary, removed, added, source)
 
 
-def _rows(output: bytes) -> tuple[list[tuple[str, str | None, str | None, str]], bytes]:
+def _rows(output: bytes) -> tuple[list[tuple[str, str | None, str | None, str, str | None]], bytes]:
     rows = []
     position = 0
     while output.startswith(b":", position):
         head_end = output.index(b"\0", position)
         path_end = output.index(b"\0", head_end + 1)
         _, _, before, after, letter = output[position:head_end].decode().split(" ")
-        path = os.fsdecode(output[head_end + 1 : path_end])
-        rows.append((path, _present(before), _present(after), letter))
+        path, source = os.fsdecode(output[head_end + 1 : path_end]), None
+        if letter.startswith(RENAMED):
+            end = output.index(b"\0", path_end + 1)
+            path, source, path_end = os.fsdecode(output[path_end + 1 : end]), path, end
+        rows.append((path, _present(before), _present(after), letter[0], source))
         position = path_end + 1
     return rows, output[position + 1 :]
 

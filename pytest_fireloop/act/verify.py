@@ -136,7 +136,7 @@ class Verifier:
             record = replace(
                 record,
                 tests=tuple(
-                    replace(test, outcome=again[test.nodeid]) if test.nodeid in flaky and test.nodeid in again else test
+                    test._replace(outcome=again[test.nodeid]) if test.nodeid in flaky and test.nodeid in again else test
                     for test in record.tests
                 ),
             )

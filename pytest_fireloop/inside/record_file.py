@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from json import dumps, loads
@@ -23,13 +24,16 @@ UNFINISHED: dict[str, Any] = {
     "collection_errors": [],
 }
 CHUNK = 1 << 16
+#: The usual limit of open files; beyond it a process would pay for an ever larger table.
+HIGHEST = 1024
 
 
 class RecordFile:
     """Grows in place with one write a step, each of which leaves whole JSON; the end replaces the file.
 
     Holds the functions that it needs, for tested code may replace them in their modules, and writes only to the file
-    that it made and from the process that made it, for tested code may close descriptors and fork.
+    that it made and from the process that made it, for tested code may close descriptors and fork. A descriptor that it
+    closed is opened again by name.
     """
 
     def __init__(self, path: str, header: dict[str, Any]) -> None:
@@ -42,6 +46,7 @@ class RecordFile:
         self._temporary = f"{self.path}.{os.getpid()}.tmp"
         start = (dumps(header)[:-1] + ', "tests": [').encode("ascii")
         self._descriptor = os.open(self._temporary, FLAGS | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._descriptor = _out_of_the_way(self._descriptor)
         self._identity = _identity(os.fstat(self._descriptor))
         self._end, self._length, self._first = len(start), 0, True
         try:
@@ -68,7 +73,14 @@ class RecordFile:
             f"{self._tail}"
         )
         spare = self._length - self._end - len(text)
-        self._write(self._own_descriptor(), (text + " " * spare).encode("ascii"), self._end)
+        data = (text + " " * spare).encode("ascii")
+        try:
+            written = self._write(self._descriptor, data, self._end)
+        except OSError:
+            written = self._write(self._own_descriptor(), data, self._end)
+        if written != len(data):
+            os.unlink(self.path)  # half a write is no JSON
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
         self._length = max(self._length, self._end + len(text))
         self._end += len(rows)
 
@@ -113,6 +125,20 @@ class RecordFile:
 
 
 FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Move a descriptor to a high number, which no file gets that is opened after tested code closed ours."""
+    try:
+        import fcntl
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, min(soft, HIGHEST) - 32)
+    except (ImportError, OSError, ValueError):
+        return descriptor
+    os.close(descriptor)
+    return high
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

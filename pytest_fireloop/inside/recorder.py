@@ -73,7 +73,7 @@ class Recorder(Guarded):
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
         self._workers[node.gateway.id] = None
         if self._grouped:
-            ids = [self._name(nodeid) for nodeid in ids]
+            ids = list(map(self._name, ids))
         if not self._expected:
             self._expected.expect(ids)
         elif not self._each and not self._expected.same(ids):
@@ -88,7 +88,7 @@ class Recorder(Guarded):
 
     @guarded
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        nodeid = self._name(nodeid)
+        nodeid = self._name(nodeid) if self._grouped else nodeid
         test = self._open.get(nodeid)
         if test is None:
             self._open[nodeid] = RunningTest()
@@ -99,19 +99,14 @@ class Recorder(Guarded):
 
     @guarded
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        nodeid = self._name(report.nodeid)
+        nodeid = self._name(report.nodeid) if self._grouped else report.nodeid
         test = self._open.get(nodeid)
         if test is None:
             test = self._open[nodeid] = RunningTest()
         if test.take(report):
             test.failure = self._failures.facts_of(report, report.when or "")
-
-    @guarded
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        nodeid = self._name(nodeid)
-        test = self._open.get(nodeid)
-        # another attempt follows, or another worker's word on the same test
-        if test is not None and not (test.waits or test.crashed or self._each):
+        # unless another attempt follows, or another worker's word on the same test
+        if report.when == "teardown" and not (test.waits or self._each):
             del self._open[nodeid]
             self._close(nodeid, test)
 
@@ -231,7 +226,7 @@ class Recorder(Guarded):
 
     def _name(self, nodeid: str) -> str:
         """Return the id without the group that xdist adds to it."""
-        if self._grouped and nodeid.rfind("@") > nodeid.rfind("]"):
+        if nodeid.rfind("@") > nodeid.rfind("]"):
             return nodeid[: nodeid.rfind("@")]
         return nodeid
 

@@ -36,9 +36,9 @@ PYTHON = (".py", ".pyi", ".pyw")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One changed file, in lines; a rename is a deletion and an addition.
+    """One changed file, in lines.
 
-    A binary file, or one over 2 MB, counts one line for each side that has it. `digest` is the fingerprint of its edit.
+    A renamed file is two: the old path loses one line, the new one gains one beside the lines that differ. A binary file, or one over 2 MB, counts one line for each side that has it. `digest` is the fingerprint of its edit.
     """
 
     path: str

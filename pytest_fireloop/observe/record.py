@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SCHEMA = "fireloop.run/1"
 OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
@@ -19,11 +19,8 @@ class RecordError(ValueError):
     """A run record is missing, damaged, or of a schema that this version does not know."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """The last word on one test: the worst of all its reports."""
-
-    __test__ = False
+class TestResult(NamedTuple):
+    """The last word on one test: the worst of all its reports. A tuple, for a run may hold a hundred thousand."""
 
     nodeid: str
     outcome: str
@@ -31,6 +28,9 @@ class TestResult:
     signature: str | None = None
     cause: str | None = None
     reruns: int = 0
+
+
+TestResult.__test__ = False  # type: ignore[attr-defined]  # no test class, whatever its name says
 
 
 @dataclass(frozen=True, slots=True)

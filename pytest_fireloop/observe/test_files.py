@@ -80,6 +80,23 @@ def predicate_of(nodeids: Collection[str], uncollected: Iterable[str] = ()) -> C
     return predicate
 
 
+def with_data(is_test: Callable[[str], bool], nodeids: Iterable[str], files: Collection[str]) -> Callable[[str], bool]:
+    """Return the predicate widened by data that lies beside collected tests: in folders without product.
+
+    `files` are the tree's paths; a folder holds product when a Python file in it or below is neither test nor
+    `__init__.py`. For counting only: which files decide green is a question of names, that no agent can shift.
+    """
+    own = {nodeid.partition("::")[0] for nodeid in nodeids}
+    folders = {path.rpartition("/")[0] for path in own} - {""}
+    product = [
+        path
+        for path in files
+        if path.endswith(".py") and not path.endswith("/__init__.py") and path not in own and not is_test(path)
+    ]
+    roots = tuple(f"{folder}/" for folder in folders if not any(path.startswith(f"{folder}/") for path in product))
+    return lambda path: is_test(path) or path.startswith(roots)
+
+
 def _is_doctest(path: str, item: str) -> bool:
     """Whether an item bears the module's dotted name, which starts at the folder that was on the import path."""
     parts = path.removesuffix(".py").removesuffix("/__init__").replace(".", "_").split("/")

@@ -451,11 +451,41 @@ class TestTake:
 
 
 class TestChanges:
+    def test_a_renamed_file_counts_the_lines_that_differ(self, tree: Path) -> None:
+        body = "".join(f"line {number}\n" for number in range(100))
+        write(tree, "tests/test_a.py", content=body)
+        write(tree, "tests/test_b.py", content=body + "more\n" * 10)
+        write(tree, "old.py", content="one = 1\ntwo = 2\n")
+        (tree / "old.bin").write_bytes(bytes(range(256)))
+        checkpoints = opened(tree)
+        first = checkpoints.take("first")
+        (tree / "unit").mkdir()
+        (tree / "tests/test_a.py").rename(tree / "unit/test_a.py")
+        (tree / "tests/test_b.py").unlink()
+        write(tree, "unit/test_b.py", content=body + "more\n" * 9 + "other\n")
+        (tree / "old.py").unlink()
+        write(tree, "new.py", content="three = 3\nfour = 4\n")
+        (tree / "old.bin").rename(tree / "new.bin")
+        second = checkpoints.take("second")
+        found = checkpoints.changes(first.commit, second.commit)
+        assert {change.path: (change.added, change.removed) for change in found} == {
+            "tests/test_a.py": (0, 1),
+            "unit/test_a.py": (1, 0),
+            "tests/test_b.py": (0, 1),
+            "unit/test_b.py": (2, 1),
+            "old.py": (0, 2),
+            "new.py": (2, 0),
+            "old.bin": (0, 1),
+            "new.bin": (1, 0),
+        }
+        assert all(change.meaningful for change in found)
+        assert len({change.digest for change in found}) == 8
+
     def test_lines_and_meaning(self, tree: Path) -> None:
         write(tree, "b.py", content="x = 1\ny = 2\n")
         write(tree, "c.txt", content="one two\n")
         write(tree, "mode.sh", content="x\n")
-        write(tree, "gone.txt", content="1\n2\n")
+        write(tree, "gone.txt", content="3\n4\n")
         write(tree, "kind", content="src/a.py")
         write(tree, "trick.txt", content="-- a\n++ b\ndiff --git a/x b/x\n@@ -1 +1 @@\n")
         (tree / "old.bin").write_bytes(b"\0" * 10)

@@ -91,8 +91,13 @@ def test_a_failure_under_patches_keeps_its_signature(write: Write, run: Run) -> 
     assert patched == plain
 
 
-def test_a_test_that_closes_every_file_writes_into_none_of_the_users(write: Write, run: Run, project: Path) -> None:
-    takes = "    os.closerange(3, 64)\n    global kept\n    kept = [open(f'user{n}.txt', 'w') for n in range(9)]\n"
+@pytest.mark.parametrize("end", [64, 5000])
+def test_a_test_that_closes_every_file_writes_into_none_of_the_users(
+    write: Write, run: Run, project: Path, end: int
+) -> None:
+    takes = (
+        f"    os.closerange(3, {end})\n    global kept\n    kept = [open(f'user{{n}}.txt', 'w') for n in range(9)]\n"
+    )
     wrote = "    [file.write('mine') for file in kept]\n    [file.flush() for file in kept]\n"
     write({"test_a.py": f"{HEAD}def test_first():\n{takes}{wrote}{AFTER}"})
     code, _, record = run("-s", "-p", "no:faulthandler", "-p", "no:cacheprovider")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fireloop.observe.test_files import doctest_modules, is_configuration, is_test_file, predicate_of
+from pytest_fireloop.observe.test_files import doctest_modules, is_configuration, is_test_file, predicate_of, with_data
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,31 @@ def test_a_name_alone_is_no_test_where_pytest_collected_others() -> None:
     }
     assert found == {"pkg/ab_test.py": False, "pkg/check_test.py": True, "odd_test.py": True, "tests/new_test.py": True}
     assert predicate("pkg/testing/tools.py") is False
+
+
+FILES = (
+    "spec/test_a.py",
+    "spec/data/a.json",
+    "spec/__init__.py",
+    "app/test_b.py",
+    "app/models.py",
+    "app/b.json",
+    "c.json",
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("spec/test_a.py", True),
+        ("spec/data/a.json", True),
+        ("spec/__init__.py", True),
+        ("app/test_b.py", True),
+        ("app/b.json", False),
+        ("app/models.py", False),
+        ("c.json", False),
+    ],
+)
+def test_data_beside_tests_is_theirs_where_no_product_lies(path: str, wanted: bool) -> None:
+    nodeids = ["spec/test_a.py::test_one", "app/test_b.py::test_two"]
+    assert with_data(predicate_of(nodeids), nodeids, FILES)(path) is wanted
