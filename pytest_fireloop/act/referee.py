@@ -19,7 +19,6 @@ from pytest_fireloop.judge.judge import Decision, decide
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import Delta, compare, on_the_same_tree, turned
-from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
@@ -171,6 +170,8 @@ class Referee:
     def _findings(self, current: OpenLoop | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
             return ()
+        from pytest_fireloop.observe.integrity.compare import compare as compare_tests
+
         paths = [change.path for change in self._checkpoints.changes(current.start, checkpoint.commit)]
         old, new = self._checkpoints.files(current.start), self._checkpoints.files(checkpoint.commit)
         is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])

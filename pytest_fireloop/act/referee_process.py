@@ -54,24 +54,33 @@ def _wait_in_line(folder: Path) -> None:
 
 
 def _admit(question: Mapping[str, Any], _tree: Path, folder: Path) -> dict[str, Any]:
-    from pytest_fireloop.act.open_loop import find
     from pytest_fireloop.act.run_files import begin_run
-    from pytest_fireloop.judge.judge import admit
-    from pytest_fireloop.judge.settings import Settings
     from pytest_fireloop.remember.journal import Journal
-    from pytest_fireloop.show.refusal import refusal_text
 
     journal = Journal(folder / "journal.sqlite")
     try:
-        loop = find(journal, question["environment"], Settings.for_profile(question["profile"]))
+        refusal = _refusal(question, journal)
     finally:
         journal.close()
-    admission = admit(loop.state, time.time()) if loop else None
-    refused = admission is not None and admission.refused
-    if admission is not None and refused and not question["force"]:
-        return {"refusal": refusal_text(admission)}
+    if refusal is not None and not question["force"]:
+        return {"refusal": refusal}
     record, lines = begin_run(folder, question["environment"])
-    return {"record": str(record), "lines": lines, "forced": refused}
+    return {"record": str(record), "lines": lines, "forced": refusal is not None}
+
+
+def _refusal(question: Mapping[str, Any], journal: Any) -> str | None:
+    """Return what the circuit says against a run; the judge is imported only where a loop is open."""
+    loops = [loop for loop in journal.loops("plugin") if loop.data.get("environment") == question["environment"]]
+    if not loops or loops[0].verdict is not None:
+        return None
+    from pytest_fireloop.act.open_loop import find
+    from pytest_fireloop.judge.judge import admit
+    from pytest_fireloop.judge.settings import Settings
+    from pytest_fireloop.show.refusal import refusal_text
+
+    loop = find(journal, question["environment"], Settings.for_profile(question["profile"]))
+    admission = admit(loop.state, time.time()) if loop else None
+    return refusal_text(admission) if admission is not None and admission.refused else None
 
 
 def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, Any]:

@@ -6,8 +6,6 @@ import os
 import re
 from pathlib import Path
 
-from pytest_fireloop.observe.record import RecordError, read_record
-
 FOLDER = "runs"
 
 
@@ -37,6 +35,8 @@ def _alive(path: Path) -> bool:
 
 
 def _told(path: Path) -> str:
+    from pytest_fireloop.observe.record import RecordError, read_record
+
     try:
         record = read_record(path)
     except RecordError:

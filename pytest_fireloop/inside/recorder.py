@@ -86,29 +86,39 @@ class Recorder(Guarded):
         if report.failed and report.nodeid not in self._workers:
             self._failures.add_collection_error(report)
 
-    @guarded
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        nodeid = self._name(nodeid) if self._grouped else nodeid
-        test = self._open.get(nodeid)
-        if test is None:
-            self._open[nodeid] = RunningTest()
-        elif test.crashed:
-            test.again()  # a plugin runs it once more in a new worker
-        if self._file is not None:
-            self._grow(self._file, self._in_flight())  # with the row of the test before: one write a test
+    # the next two run for each test, and hold their guard themselves: a wrapper costs as much as what they do
 
-    @guarded
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self.fault is not None:
+            return
+        try:
+            nodeid = self._name(nodeid) if self._grouped else nodeid
+            test = self._open.get(nodeid)
+            if test is None:
+                self._open[nodeid] = RunningTest()
+            elif test.crashed:
+                test.again()  # a plugin runs it once more in a new worker
+            if self._file is not None:
+                self._grow(self._file, self._in_flight())  # with the row of the test before: one write a test
+        except Exception as error:  # noqa: BLE001 - as in `guarded`
+            self.disable(error)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        nodeid = self._name(report.nodeid) if self._grouped else report.nodeid
-        test = self._open.get(nodeid)
-        if test is None:
-            test = self._open[nodeid] = RunningTest()
-        if test.take(report):
-            test.failure = self._failures.facts_of(report, report.when or "")
-        # unless another attempt follows, or another worker's word on the same test
-        if report.when == "teardown" and not (test.waits or self._each):
-            del self._open[nodeid]
-            self._close(nodeid, test)
+        if self.fault is not None:
+            return
+        try:
+            nodeid = self._name(report.nodeid) if self._grouped else report.nodeid
+            test = self._open.get(nodeid)
+            if test is None:
+                test = self._open[nodeid] = RunningTest()
+            if test.take(report):
+                test.failure = self._failures.facts_of(report, report.when or "")
+            # unless another attempt follows, or another worker's word on the same test
+            if report.when == "teardown" and not (test.waits or self._each):
+                del self._open[nodeid]
+                self._close(nodeid, test)
+        except Exception as error:  # noqa: BLE001 - as in `guarded`
+            self.disable(error)
 
     @guarded
     def pytest_internalerror(self, excrepr: Any) -> None:
