@@ -48,16 +48,20 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     options = early_config.known_args_namespace
     if not (options.fire_loop or options.fire_loop_record) or os.environ.get("FIRELOOP") == "0":
         return (yield)
-    from .inside import early
+    from .inside.early import Beginning
 
-    early.begin(options, str(early_config.rootpath))
+    beginning = Beginning(options, str(early_config.rootpath))
+    beginning.replace_record()
     try:
         return (yield)
     except SystemExit as error:
-        code = early.ended(options, error.code)
+        code = beginning.ended(error.code)
         if code is None:
             raise
         raise SystemExit(code) from None
+    except Exception as error:
+        beginning.broken(error)
+        raise
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,43 +1,109 @@
-"""What must happen before the project's first conftest is imported."""
+"""What must happen before the project's first conftest is imported, and when its import goes wrong."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from contextlib import suppress
 from typing import Any
 
 from . import scope
-from .record_file import SCHEMA, RecordFile
+from .record_file import SCHEMA, RecordFile, loads
 
 FALSE_GREEN = 13
+USAGE = 4
 
 
-def begin(options: Any, root: str) -> None:
-    """Replace an earlier run's record, so that nobody takes it for this run's; a fault of ours is left for later."""
-    if not options.fire_loop_record or scope.is_no_run(options) or "PYTEST_XDIST_WORKER" in os.environ:
-        return
-    header = {
-        "schema": SCHEMA,
-        "run_id": os.urandom(8).hex(),
-        "started": "",
-        "rootdir": root,
-        "python": "",
-        "pytest": "",
-        "environment": scope.environment_name(),
-        "scope": "",
-        "partial": False,
-    }
-    try:
-        RecordFile(options.fire_loop_record, header).close()
-    except OSError:
-        return
+class Beginning:
+    """A run of which no session exists yet; a fault of ours in it is left for later."""
+
+    def __init__(self, options: Any, root: str) -> None:
+        self._options, self._root = options, root
+        self._wanted = not scope.is_no_run(options) and "PYTEST_XDIST_WORKER" not in os.environ
+        self._header = {
+            "schema": SCHEMA,
+            "run_id": os.urandom(8).hex(),
+            "started": "",
+            "rootdir": root,
+            "python": "",
+            "pytest": "",
+            "environment": scope.environment_name(),
+            "scope": "",
+            "partial": False,
+        }
+
+    def replace_record(self) -> None:
+        """Replace an earlier run's record, so that nobody takes it for this run's."""
+        if self._wanted and self._options.fire_loop_record:
+            with suppress(OSError):
+                RecordFile(self._options.fire_loop_record, self._header).close()
+
+    def ended(self, code: Any) -> int | None:
+        """Return the exit code for a conftest that ends the process as if all were well, or None to let it be."""
+        if code or not self._wanted or not self._options.fire_loop:
+            return None
+        sys.stderr.write(
+            f"fire-loop: exit code {FALSE_GREEN}: a conftest ended the process with 0 before any test was collected\n"
+        )
+        return FALSE_GREEN
+
+    def broken(self, error: Exception) -> None:
+        """Record a conftest that cannot be imported as the collection error that it is, and have it judged."""
+        if not self._wanted or type(error).__name__ != "ConftestImportFailure":
+            return
+        with suppress(Exception):
+            relative = os.path.relpath(getattr(error, "path", "conftest.py"), self._root).replace(os.sep, "/")
+            self._record(relative, _facts_of(error, relative, self._root))
+
+    def _record(self, path: str, facts: dict[str, Any]) -> None:
+        options = self._options
+        with tempfile.TemporaryDirectory() as folder:
+            file = RecordFile(options.fire_loop_record or os.path.join(folder, "record.json"), self._header)
+            file.finish(
+                {
+                    "duration_s": 0.0,
+                    "exit_code": USAGE,
+                    "complete": False,
+                    "incomplete_reason": f"{path} cannot be loaded",
+                    "collected": 0,
+                    "counts": dict.fromkeys(("passed", "failed", "error", "skipped", "xfailed", "xpassed"), 0),
+                    "in_flight": None,
+                    "not_run": [],
+                    "collection_errors": [{"path": path, "signature": facts["signature"], "message": facts["message"]}],
+                    "failures": [],
+                }
+            )
+            if options.fire_loop and not os.environ.get("FIRELOOP_LOOP"):
+                from .referee_call import RefereeCall
+
+                call = RefereeCall(
+                    tree=self._root,
+                    folder=options.fire_loop_dir,
+                    profile=options.fire_loop_profile,
+                    test_edits=options.fire_loop_test_edits,
+                    force=bool(options.fire_loop_force),
+                    environment=self._header["environment"],
+                )
+                call.ask("judge", record=file.path, forced=False)
 
 
-def ended(options: Any, code: Any) -> int | None:
-    """Return the exit code for a conftest that ends the process as if all were well, or None to let it be."""
-    if code or not options.fire_loop or scope.is_no_run(options):
-        return None
-    sys.stderr.write(
-        f"fire-loop: exit code {FALSE_GREEN}: a conftest ended the process with 0 before any test was collected\n"
-    )
-    return FALSE_GREEN
+class _Report:
+    longrepr = None
+    when = "collect"
+
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
+
+
+class _ExceptionInfo:
+    def __init__(self, value: BaseException) -> None:
+        self.value = value
+
+
+def _facts_of(error: Exception, path: str, root: str) -> dict[str, Any]:
+    from .failure import describe
+
+    known = ((root, "<root>"),)
+    facts: dict[str, Any] = loads(describe(_Report(path), _ExceptionInfo(error), root, known))
+    return facts

@@ -211,3 +211,26 @@ def test_a_signal_leaves_the_hanging_test_without_result(
     assert (record["exit_code"], record["complete"]) == (code, False)
     assert [test["nodeid"] for test in record["tests"]] == ["test_a.py::test_first"]
     assert "test_a.py::test_hangs" in [*record["not_run"], record["in_flight"]]
+
+
+def test_a_conftest_that_cannot_be_imported_is_a_collection_error(write: Write, run: Run) -> None:
+    write({"conftest.py": "import nothing_of_that_name\n", "test_a.py": "def test_good(): pass\n"})
+    code, _, record = run()
+    assert (code, record["exit_code"], record["complete"], record["collected"]) == (4, 4, False, 0)
+    assert record["incomplete_reason"] == "conftest.py cannot be loaded"
+    (error,) = record["collection_errors"]
+    assert (error["path"], error["message"]) == (
+        "conftest.py",
+        "ModuleNotFoundError: No module named 'nothing_of_that_name'",
+    )
+
+
+def test_a_conftest_that_cannot_be_imported_counts_in_the_loop(write: Write, judged: Run) -> None:
+    write({"test_a.py": "def test_bad(): assert 0\n"})
+    assert judged()[0] == 1
+    write({"conftest.py": "import nothing_of_that_name\n"})
+    assert judged()[0] == 4
+    write({"conftest.py": ""})
+    _, text, record = judged()
+    assert "iteration 2 of loop" in text
+    assert record["score"] == 4  # a changed file, a new approach, and a collection error less
