@@ -221,7 +221,7 @@ def record_against_observer(run: Run) -> Iterator[tuple[str, tuple[str, str]]]:
     facts = {
         "rows for tests": (len(told), len(record["tests"])),
         "collected": (len(run.collected), record["collected"]),
-        "exit code": (run.code if run.ended else None, record["exit_code"]),
+        "exit code": (run.code, record["exit_code"]),
         "complete": (whole, record["complete"]),
         "number of broken files": (len(run.broken), len(broken)),
     }

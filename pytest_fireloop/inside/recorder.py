@@ -46,6 +46,7 @@ class Recorder(Guarded):
         self._failures = Failures(str(config.rootpath), known_facts(config))
         self._problem: str | None = None
         self._interrupted: str | None = None
+        self._end_code: int | None = None
         self._workers: dict[str, Any] = {}
         self._each = getattr(config.option, "dist", "no") == "each"
         self._grouped = getattr(config.option, "dist", "no") == "loadgroup"
@@ -134,6 +135,9 @@ class Recorder(Guarded):
         self._end(session)
         try:
             return (yield)
+        except BaseException as error:
+            self._broken(error)
+            raise
         finally:
             self._settle(session)
 
@@ -171,11 +175,21 @@ class Recorder(Guarded):
         """Take the exit code that other plugins left, and give it back as the referee will have it."""
         if self.tail is None:
             return
-        self._finish(int(session.exitstatus))
+        exit_code = int(session.exitstatus) if self._end_code is None else self._end_code
+        self._finish(exit_code)
         if self.referee is not None:
-            self.referee.settle(session, self.incomplete_reason(int(session.exitstatus)))
+            self.referee.settle(session, exit_code, self.incomplete_reason(exit_code))
         if self._file is not None and not self.path:
             self._unlink(self._file.path)
+
+    @guarded
+    def _broken(self, error: BaseException) -> None:
+        """Note that another plugin broke the end of the session: pytest leaves by the exception, and with its code."""
+        if isinstance(error, pytest.exit.Exception):
+            self._end_code = error.returncode
+        else:
+            self._end_code = 1
+            self._problem = self._problem or f"the end of the session failed: {type(error).__name__}: {error}"[:300]
 
     def _finish(self, exit_code: int) -> None:
         assert self.tail is not None

@@ -94,11 +94,11 @@ class RefereePlugin(Guarded):
         junit_properties.add(self.config, {**reply.get("properties", {}), **added})
         return added
 
-    def settle(self, session: pytest.Session, incomplete: str | None) -> None:
+    def settle(self, session: pytest.Session, exit_code: int, incomplete: str | None) -> None:
         """Turn the exit code of a run that tripped or cannot be believed."""
         if self._call is None:
             return
-        self._turn(int(session.exitstatus), incomplete)
+        self._turn(exit_code, incomplete)
         if self._exit_code is not None:
             session.exitstatus = self._exit_code
         if self._headline and not self._told:

@@ -179,6 +179,16 @@ def test_a_plugin_that_breaks_at_the_end_loses_no_outcome(write: Write, run: Run
     code, _, record = run()
     assert (code, outcomes(record)) == (1, {"test_a.py::test_good": "passed", "test_a.py::test_bad": "failed"})
     assert [failure["nodeids"] for failure in record["failures"]] == [["test_a.py::test_bad"]]
+    assert record["exit_code"] == 1
+
+
+def test_an_end_that_breaks_a_good_run_is_told(write: Write, judged: Run) -> None:
+    write({"conftest.py": "def pytest_sessionfinish(session): raise ValueError('at the end')\n"})
+    write({"test_a.py": "def test_good(): pass\n"})
+    code, _, record = judged()
+    assert (code, record["exit_code"], record["complete"], record["in_flight"]) == (1, 1, False, None)
+    assert record["incomplete_reason"] == "the end of the session failed: ValueError: at the end"
+    assert outcomes(record) == {"test_a.py::test_good": "passed"}
 
 
 @pytest.mark.parametrize("hook", ["pytest_runtest_logreport(report)", "pytest_collection_finish(session)"])
