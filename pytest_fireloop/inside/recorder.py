@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from . import environment, outcome, scope
+from . import environment, scope
 from .completeness import Ending, reason
-from .expected import Expected, numbered
 from .failures import Failures
 from .guard import Guarded, guarded
 from .known_facts import known_facts
 from .record_file import SCHEMA, RecordFile
-from .running_test import RunningTest
+from .tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -39,19 +38,15 @@ class Recorder(Guarded):
         self.config, self.path, self.referee = config, path, referee
         self.tail: dict[str, Any] | None = None
         self._narrowed = scope.narrowed_by(config)
-        self._expected = Expected()
-        self._open: dict[str, RunningTest] = {}
-        self._times: dict[str, int] = {}
-        self._counts = dict.fromkeys(outcome.OUTCOMES, 0)
-        self._failures = Failures(str(config.rootpath), known_facts(config))
+        dist = getattr(config.option, "dist", "no")
+        self._each, self._grouped = dist == "each", dist == "loadgroup"
+        self._tally = Tally(Failures(str(config.rootpath), known_facts(config)), each=self._each)
+        self._expected = self._tally.expected
         self._problem: str | None = None
         self._interrupted: str | None = None
         self._end_code: int | None = None
         self._workers: dict[str, Any] = {}
-        self._each = getattr(config.option, "dist", "no") == "each"
-        self._grouped = getattr(config.option, "dist", "no") == "loadgroup"
         self._file: RecordFile | None = None
-        self._rows = ""
         self._clock, self._unlink = time.perf_counter, os.unlink
         self._started = self._clock()
 
@@ -85,7 +80,7 @@ class Recorder(Guarded):
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         # xdist reports a worker with other tests as a file that cannot be collected
         if report.failed and report.nodeid not in self._workers:
-            self._failures.add_collection_error(report)
+            self._tally.failures.add_collection_error(report)
 
     # the next two run for each test, and hold their guard themselves: a wrapper costs as much as what they do
 
@@ -93,14 +88,8 @@ class Recorder(Guarded):
         if self.fault is not None:
             return
         try:
-            nodeid = self._name(nodeid) if self._grouped else nodeid
-            test = self._open.get(nodeid)
-            if test is None:
-                self._open[nodeid] = RunningTest()
-            elif test.crashed:
-                test.again()  # a plugin runs it once more in a new worker
-            if self._file is not None:
-                self._grow(self._file, self._in_flight())  # with the row of the test before: one write a test
+            self._tally.start(self._name(nodeid) if self._grouped else nodeid)
+            self._write(self._tally.in_flight)  # with the row of the test before: one write a test
         except Exception as error:  # noqa: BLE001 - as in `guarded`
             self.disable(error)
 
@@ -108,16 +97,9 @@ class Recorder(Guarded):
         if self.fault is not None:
             return
         try:
-            nodeid = self._name(report.nodeid) if self._grouped else report.nodeid
-            test = self._open.get(nodeid)
-            if test is None:
-                test = self._open[nodeid] = RunningTest()
-            if test.take(report):
-                test.failure = self._failures.facts_of(report, report.when or "")
-            # unless another attempt follows, or another worker's word on the same test
-            if report.when == "teardown" and not (test.waits or self._each):
-                del self._open[nodeid]
-                self._close(nodeid, test)
+            self._tally.take(self._name(report.nodeid) if self._grouped else report.nodeid, report)
+            if report.when == "teardown" and (self._expected.all_settled or self._tally.rows_waiting > ROWS_LIMIT):
+                self._write(self._tally.in_flight)
         except Exception as error:  # noqa: BLE001 - as in `guarded`
             self.disable(error)
 
@@ -146,19 +128,16 @@ class Recorder(Guarded):
     @guarded
     def _end(self, session: pytest.Session) -> None:
         """Close the record before other plugins write their reports, and have it judged."""
-        cut_off = [nodeid for nodeid, test in self._open.items() if not test.outcome or self._interrupted]
-        in_flight = next((nodeid for nodeid in cut_off if not self._open[nodeid].crashed), None)
-        for nodeid in list(self._open):
-            self._close(nodeid, self._open.pop(nodeid))
-        if self._file is not None:
-            self._grow(self._file, in_flight)
+        tally = self._tally
+        in_flight = tally.end(interrupted=self._interrupted is not None)
+        self._write(in_flight)
         self.tail = {
             "duration_s": round(self._clock() - self._started, 4),
             "collected": len(self._expected),
-            "counts": self._counts,
+            "counts": tally.counts,
             "in_flight": in_flight,
             "not_run": self._expected.missing(),
-            **self._failures.to_json(),
+            **tally.failures.to_json(),
             **self._coverage(),
         }
         outside = environment.value("FIRELOOP_OUTSIDE")
@@ -202,7 +181,7 @@ class Recorder(Guarded):
         assert self.tail is not None
         not_run = self.tail["not_run"]
         uncollected = len(self.tail["collection_errors"])
-        red = self._counts["failed"] + self._counts["error"] + uncollected
+        red = self._tally.counts["failed"] + self._tally.counts["error"] + uncollected
         return reason(
             Ending(
                 exit_code,
@@ -216,30 +195,12 @@ class Recorder(Guarded):
             )
         )
 
-    def _close(self, nodeid: str, test: RunningTest) -> None:
-        if not test.outcome:
-            return
-        self._expected.settle(nodeid)
-        if self._expected.repeated(nodeid):
-            self._times[nodeid] = self._times.get(nodeid, 0) + 1
-            nodeid = numbered(nodeid, self._times[nodeid])
-        self._counts[test.outcome] += 1
-        if test.failure is not None:
-            self._failures.add(nodeid, test.failure)
-        if self._file is None:
-            return
-        self._rows += "," * bool(self._rows) + test.row(nodeid)
-        if self._expected.all_settled or len(self._rows) > ROWS_LIMIT:
-            self._grow(self._file, self._in_flight())
-
-    def _grow(self, file: RecordFile, in_flight: str | None) -> None:
-        counts = self._counts
-        said = ", ".join([f'"{name}": {counts[name]}' for name in counts])
-        file.grow(self._rows, in_flight, len(self._expected), f"{{{said}}}", self._failures.text)
-        self._rows = ""
-
-    def _in_flight(self) -> str | None:
-        return next((nodeid for nodeid, test in self._open.items() if not test.crashed), None)
+    def _write(self, in_flight: str | None) -> None:
+        if self._file is not None:
+            tally = self._tally
+            self._file.grow(
+                tally.take_rows(), in_flight, len(self._expected), tally.counts_as_json(), tally.failures.text
+            )
 
     def _coverage(self) -> dict[str, Any]:
         if "coverage" not in sys.modules:
