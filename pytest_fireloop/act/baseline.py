@@ -69,7 +69,7 @@ def _flaky(command: TestCommand, work: Path, record: RunRecord) -> frozenset[str
     failing = [test.nodeid for test in record.tests if test.nodeid in record.red]
     if not failing or len(failing) > RERUN_LIMIT:
         return frozenset(reruns)
-    again = run_tests(command, work=work, select=absolute(record.rootdir, failing)).record
+    again = run_tests(command, work=work, select=absolute(record.rootdir, failing, record.outcomes)).record
     suspects = {node for node, outcome in again.outcomes.items() if outcome in GREEN} & set(failing)
     if suspects:
         # passing without its neighbours is no flake; passing in the very same run is

@@ -30,6 +30,7 @@ from pytest_fireloop.judge.recovery import advice
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
 from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.remember.journal import Journal
@@ -232,13 +233,14 @@ class Loop:
         promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
         facts = self._facts(number, outcome, record=record, changes=changes, checkpoint=self.latest, promise=promise)
         self.state, decision = decide(self.state, Facts.from_json(facts), forced=not self.settings.circuit_breaker)
+        delta = compare(self.progress.record, record, self.progress.flaky)
         self._note(number, outcome, decision, record=record, changes=changes, findings=findings)
         self._remember(
             number,
             {
                 "facts": facts,
                 "decision": decision.to_json(),
-                "record": record.to_json(),
+                "record": {**record.to_json(), "delta": delta.to_json(), "changes": changes.to_json()},
                 "prompt": prompt,
                 "agent": {"status": outcome.status, "detail": outcome.detail},
                 "moves": list(moves),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
 
 #: What the launcher returns when the interpreter has no pytest; outside pytest's own codes.
 NO_PYTEST = 97
+NUMBERED = re.compile(r"#\d+$")
 HIDDEN = ("PYTEST_", "COVERAGE_", "FIRELOOP_")
 
 
@@ -102,9 +104,14 @@ def run_tests(
     return TestRun(record, output, done.exit_code, done.timed_out, problem)
 
 
-def absolute(root: str | Path, nodeids: Sequence[str]) -> list[str]:
-    """Return node ids as arguments that hold from any folder."""
-    return [str(Path(root) / nodeid) for nodeid in nodeids]
+def absolute(root: str | Path, nodeids: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return node ids as arguments that hold from any folder; `known` are all ids of the run that they are from.
+
+    Several tests may bear one id, of which the record calls the second `id#2`; pytest knows them by the id alone.
+    """
+    bare = (nodeid.rpartition("#")[0] if NUMBERED.search(nodeid) else nodeid for nodeid in nodeids)
+    names = (name if name in known else nodeid for name, nodeid in zip(bare, nodeids, strict=True))
+    return list(dict.fromkeys(str(Path(root) / name) for name in names))
 
 
 def options_only(args: Sequence[str], tree: Path) -> list[str]:

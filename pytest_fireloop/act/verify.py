@@ -205,7 +205,7 @@ class Verifier:
         return [*first.values(), *(test.nodeid for test in red if test.nodeid not in first.values())]
 
     def _run(self, nodes: Sequence[str] = ()) -> TestRun:
-        select = absolute(self._room.folder, nodes)
+        select = absolute(self._room.folder, nodes, self._baseline.outcomes)
         return run_tests(self._command, work=self._work, select=select, stop=self._stop)
 
     # what is asked for
