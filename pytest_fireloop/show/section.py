@@ -18,7 +18,8 @@ def section_lines(judged: Judged) -> list[str]:
     if judged.changes is not None:
         ratio = judged.changes.test_fix_ratio
         share = "" if ratio is None else f", {ratio:.0%} of the lines in tests"
-        lines.append(f"changes: {len(judged.changes.files)} files{share}")
+        number = len(judged.changes.files)
+        lines.append(f"changes: {number} file{'s' * (number != 1)}{share}")
     if judged.coverage is not None:
         moved = judged.coverage.get("delta")
         lines.append(f"coverage: {judged.coverage['total']:g} %" + ("" if moved is None else f" ({moved:+g})"))
