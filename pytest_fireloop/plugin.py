@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,6 +62,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     except Exception as error:
         beginning.broken(error)
         raise
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, Any]:
+    """Believe no 0 of a run that was not judged, whoever says it."""
+    if not config.option.fire_loop or hasattr(config, "workerinput") or os.environ.get("FIRELOOP") == "0":
+        return (yield)
+    from .inside.early import Watch
+
+    return (yield from Watch(config).main())
 
 
 def pytest_configure(config: pytest.Config) -> None:

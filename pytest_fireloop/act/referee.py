@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.open_loop import KIND, OpenLoop, find
 from pytest_fireloop.agents.agent import Outcome
-from pytest_fireloop.inside.scope import PATHS
+from pytest_fireloop.inside.scope import OVERRIDES, PATHS
 from pytest_fireloop.judge.facts import Facts
 from pytest_fireloop.judge.judge import Decision, decide
 from pytest_fireloop.judge.settings import Settings
@@ -78,8 +79,8 @@ class _Earlier:
 class Referee:
     """Judges one finished run; opened for it and closed after it."""
 
-    def __init__(self, tree: Path, state: Path, *, profile: str, forbid: bool) -> None:
-        self._tree, self._forbid = tree, forbid
+    def __init__(self, tree: Path, state: Path, *, profile: str, forbid: bool, outputs: Collection[str] = ()) -> None:
+        self._tree, self._forbid, self._outputs = tree, forbid, frozenset(outputs)
         self._settings = Settings.for_profile(profile)
         self.journal = Journal(state / "journal.sqlite")
         self._checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
@@ -94,7 +95,7 @@ class Referee:
         current = find(self.journal, record.environment, self._settings)
         if current is None:
             self._checkpoints.refresh_rules()
-        checkpoint = self._checkpoints.take(f"run {record.run_id}")
+        checkpoint = self._without_outputs(self._checkpoints.take(f"run {record.run_id}"))
         delta, flakiness = _delta(earlier, record, checkpoint)
         findings = self._findings(current, record, checkpoint)
         weakened = any(finding.severity == "blocker" for finding in findings)
@@ -160,8 +161,18 @@ class Referee:
             earlier, data.get("tree"), frozenset(data.get("known_flaky", ())), frozenset(data.get("suspects", ()))
         )
 
+    def _without_outputs(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Name the tree by what an agent can have changed: reports that the run itself writes are left out."""
+        if not self._outputs:
+            return checkpoint
+        files = self._checkpoints.files(checkpoint.commit)
+        if self._outputs.isdisjoint(files):
+            return checkpoint
+        rest = sorted(item for item in files.items() if item[0] not in self._outputs)
+        return replace(checkpoint, tree=hashlib.sha1(repr(rest).encode("utf-8", "surrogatepass")).hexdigest())  # noqa: S324 - as git names trees
+
     def _changes(self, since: str, record: RunRecord, checkpoint: Checkpoint) -> ChangeSet:
-        found = self._checkpoints.changes(since, checkpoint.commit)
+        found = [each for each in self._checkpoints.changes(since, checkpoint.commit) if each.path not in self._outputs]
         if not found:
             return ChangeSet.of(())
         is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
@@ -207,10 +218,11 @@ def _delta(
 def _ends(current: OpenLoop, record: RunRecord) -> bool:
     """Whether a run shows what the loop wants green: its own scope, or each test that was red in it.
 
-    A loop that began with some paths of the project ends with the same paths; other partial runs end none.
+    A loop that began with some paths or settings ends with the same ones; other partial runs end none.
     """
     same = record.scope == current.scope
-    if record.extra.get("narrowed_by") == [PATHS]:
+    narrowed = set(record.extra.get("narrowed_by") or ())
+    if narrowed and narrowed <= {PATHS, OVERRIDES}:
         return record.sound and same
     return record.green and (same or current.covered_by(record.outcomes))
 

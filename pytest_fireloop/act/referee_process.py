@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_fireloop.inside.referee_call import MARK
+
 
 def main() -> int:
     """Answer one question; whatever goes wrong is told as a problem in one line, never as a traceback."""
@@ -18,14 +20,14 @@ def main() -> int:
         reply = answer(question, os.environ)
     except Exception as error:  # the tests have run; their result must not depend on us
         reply = {"problem": f"{type(error).__name__}: {error}"}
-    json.dump(reply, sys.stdout)
+    print(f"{MARK.decode()}{json.dumps(reply)}")
     return 0
 
 
 def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     """Answer `admit` (before the tests) or `judge` (after them)."""
     from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
-    from pytest_fireloop.remember.paths import make_private, state_folder, unfit
+    from pytest_fireloop.remember.paths import claim, state_folder, unfit
 
     tree = Path(question["tree"])
     folder = state_folder(tree, environment, question["folder"])
@@ -33,7 +35,7 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
     if refused is not None:
         return {"problem": refused}
     try:
-        make_private(folder)
+        claim(folder, tree)
         _wait_in_line(folder)
         return (_admit if question["ask"] == "admit" else _judge)(question, tree, folder)
     except JournalDamagedError as error:
@@ -91,7 +93,9 @@ def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, A
 
     record = read_record(Path(question["record"]))
     try:
-        referee = Referee(tree, folder, profile=question["profile"], forbid=question["test_edits"] == "forbid")
+        outputs = [os.path.relpath(path, os.path.realpath(tree)) for path in question.get("outputs", ())]
+        forbid = question["test_edits"] == "forbid"
+        referee = Referee(tree, folder, profile=question["profile"], forbid=forbid, outputs=outputs)
     except CheckpointError as error:
         return {"problem": str(error)}
     try:

@@ -133,7 +133,7 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
     from pytest_fireloop.act.settings import LoopSettings, SettingsError
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
     from pytest_fireloop.remember.journal import Journal
-    from pytest_fireloop.remember.paths import make_private, state_folder, unfit
+    from pytest_fireloop.remember.paths import claim, state_folder, unfit
     from pytest_fireloop.show.display import Display
     from pytest_fireloop.show.summary import summary_lines
 
@@ -159,7 +159,7 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
         usage_error(PROGRAM, missing)
         return EXIT_CODES["agent_unavailable"]
     try:
-        make_private(folder)
+        claim(folder, tree)
     except OSError as error:
         raise SettingsError(f"cannot use the state folder {str(folder)!r}: {error.strerror or error}") from error
     settings = LoopSettings(

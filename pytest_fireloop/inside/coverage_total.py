@@ -39,6 +39,9 @@ def _from_library(config: Any) -> float | None:
 def _total_of(measured: Any) -> float | None:
     if measured is None or not measured.get_data().measured_files():
         return None
+    import warnings
     from io import StringIO
 
-    return float(measured.report(file=StringIO(), show_missing=False, ignore_errors=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(measured.report(file=StringIO(), show_missing=False, ignore_errors=True))

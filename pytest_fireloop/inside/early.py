@@ -6,10 +6,13 @@ import os
 import sys
 import tempfile
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import scope
 from .record_file import SCHEMA, RecordFile, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 FALSE_GREEN = 13
 USAGE = 4
@@ -35,6 +38,10 @@ class Beginning:
 
     def replace_record(self) -> None:
         """Replace an earlier run's record, so that nobody takes it for this run's."""
+        if self._wanted and self._options.fire_loop and not os.environ.get("FIRELOOP_LOOP"):
+            from .last_word import LastWord
+
+            LastWord(None).stand_guard()
         if self._wanted and self._options.fire_loop_record:
             with suppress(OSError):
                 RecordFile(self._options.fire_loop_record, self._header).close()
@@ -86,6 +93,27 @@ class Beginning:
                     environment=self._header["environment"],
                 )
                 call.ask("judge", record=file.path, forced=False)
+
+
+class Watch:
+    """Looks at what comes out of a run in the end."""
+
+    def __init__(self, config: Any) -> None:
+        from .registration import last_word_of
+
+        self._last_word = last_word_of(config)
+        if scope.is_no_run(config.option):
+            self._last_word.let_be()
+
+    def main(self) -> Generator[None, Any, Any]:
+        """Wrap pytest's main: a plain 0, or an exit with 0, is taken for what the run came to."""
+        try:
+            code = yield
+        except SystemExit as error:
+            if error.code:
+                raise
+            raise SystemExit(self._last_word.of(0)) from None
+        return code or self._last_word.of(code)
 
 
 class _Report:

@@ -37,6 +37,10 @@ class Expected:
         """Whether several tests bear this id."""
         return nodeid in self._repeated
 
+    def knows(self, nodeid: str) -> bool:
+        """Whether the id was collected; slow, for the rare cases where that is in doubt."""
+        return nodeid in self._order
+
     def settle(self, nodeid: str) -> None:
         """Note that a test has its result."""
         order, position = self._order, self._next

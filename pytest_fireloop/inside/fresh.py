@@ -50,11 +50,20 @@ def path_hook(tree: str, loader: Any) -> Callable[[str], Any]:
     details = (
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
         (loader, importlib.machinery.SOURCE_SUFFIXES),
+        # byte code without a source is all there is of some modules; the runner's own trees run from sources alone
+        *(
+            ((importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),)
+            if loader is CarefulLoader
+            else ()
+        ),
     )
     inside = importlib.machinery.FileFinder.path_hook(*details)
 
     def fresh_hook(path: str) -> Any:
-        real = os.path.realpath(path or os.getcwd())
+        try:
+            real = os.path.realpath(path or os.getcwd())
+        except OSError as error:  # the working folder is gone
+            raise ImportError(path) from error
         if not (real + os.sep).startswith(tree + os.sep) or any(name in real for name in FOREIGN):
             raise ImportError(path)
         return inside(path)

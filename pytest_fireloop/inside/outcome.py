@@ -24,6 +24,7 @@ TABLE = {
     ("teardown", "failed", False): "error",
     ("teardown", "failed", True): "error",
     ("???", "failed", False): "failed",
+    ("???", "skipped", True): "xfailed",
 }
 
 

@@ -50,6 +50,12 @@ class Recorder(Guarded):
         self._clock, self._unlink = time.perf_counter, os.unlink
         self._started = self._clock()
 
+    def disable(self, error: BaseException) -> None:
+        """Switch off, and have no say in the exit code any more."""
+        super().disable(error)
+        if self.referee is not None:
+            self.referee.let_be()
+
     # what pytest tells
 
     @pytest.hookimpl(tryfirst=True)
@@ -211,7 +217,7 @@ class Recorder(Guarded):
 
     def _name(self, nodeid: str) -> str:
         """Return the id without the group that xdist adds to it."""
-        if nodeid.rfind("@") > nodeid.rfind("]"):
+        if nodeid.rfind("@") > max(nodeid.rfind("]"), nodeid.rfind("::")):
             return nodeid[: nodeid.rfind("@")]
         return nodeid
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Callable
+from typing import Any
 
 from .record_file import dumps, loads
 
 #: Variables that would make our own process measure coverage, or run as something else than it is.
 HIDDEN = ("COVERAGE_", "COV_CORE_", "PYTEST_", "PYTHON")
+#: The package's folder goes first only where the interpreter does not know it by itself.
 CODE = (
-    "import sys; sys.path.insert(0, {root!r}); sys.path += {paths!r}; "
+    "import sys; root = {root!r}; sys.path[:0] = [] if root in sys.path else [root]; sys.path += {paths!r}; "
     "from pytest_fireloop.act.referee_process import main; sys.exit(main())"
 )
+#: What the reply stands behind, for a `sitecustomize` may print lines of its own.
+MARK = b"fire-loop-reply:"
 TIMEOUT_S = 300.0
 
 
@@ -23,50 +26,32 @@ class RefereeCall:
     def __init__(self, **question: Any) -> None:
         import subprocess
 
-        self._nothing = subprocess.DEVNULL
-        self._run, self._errors = subprocess.run, (OSError, subprocess.SubprocessError)
+        self._start, self._nothing, self._pipe = subprocess.Popen, subprocess.DEVNULL, subprocess.PIPE
         self._question = question
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self._argv = [sys.executable, "-E", "-P", "-W", "ignore", "-c", CODE.format(root=root, paths=paths)]
-        self._exit = os._exit
 
     def ask(self, what: str, **more: Any) -> dict[str, Any]:
         """Return the referee's reply; `problem` says in one line why there is none."""
         question = dumps({"ask": what, **self._question, **more})
         try:
-            done = self._run(
+            process = self._start(
                 [*self._argv, question],
                 stdin=self._nothing,
-                capture_output=True,
-                check=False,
+                stdout=self._pipe,
+                stderr=self._pipe,
                 env=self._environment,
                 cwd=self._question["tree"],
-                timeout=TIMEOUT_S,
             )
-            reply: dict[str, Any] = loads(done.stdout)
-        except self._errors as error:
+            with process:
+                output, errors = process.communicate(timeout=TIMEOUT_S)
+            _, mark, text = output.rpartition(MARK)
+            if not mark:
+                last = errors.decode("utf-8", "replace").strip().splitlines()[-1:]
+                return {"problem": f"the referee ended with {process.returncode}: {''.join(last)[:300]}"}
+            reply: dict[str, Any] = loads(text)
+        except Exception as error:  # noqa: BLE001 - tested code may have replaced what starts a process
             return {"problem": f"the referee did not answer: {type(error).__name__}: {error}"}
-        except ValueError:
-            last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            return {"problem": f"the referee ended with {done.returncode}: {''.join(last)[:300]}"}
         return reply
-
-    def guard_exit(self, ended: Callable[[], int]) -> None:
-        """Take part when tested code ends this very process with `os._exit(0)`, which would look like a green run."""
-        original, owner, getpid = self._exit, os.getpid(), os.getpid
-
-        def _exit(status: int) -> None:
-            if status == 0 and getpid() == owner:
-                try:
-                    status = ended()
-                except Exception:  # noqa: BLE001 - the process ends here, whatever happens
-                    status = 13
-            original(status)
-
-        os._exit = _exit  # type: ignore[assignment]
-
-    def release_exit(self) -> None:
-        """Give `os._exit` back."""
-        os._exit = self._exit

@@ -11,19 +11,24 @@ import pytest
 
 from . import junit_properties, scope
 from .guard import Guarded, guarded
+from .last_word import LastWord
 from .referee_call import RefereeCall
 
 #: Set by `fireloop-test` for its agent: a run that the agent starts by itself is no iteration.
 INSIDE_LOOP = "FIRELOOP_LOOP"
 CIRCUIT_OPEN = 10
+#: Destinations of options that name a report: ours, pytest's own, and those of well-known plugins.
+REPORTS = ("fire_loop_record", "xmlpath", "htmlpath", "report_log", "json_report_file", "ctrf")
 FALSE_GREEN = 13
 
 
 class RefereePlugin(Guarded):
     """Refuses a run while the circuit is open, has it judged afterwards, and prints a short section."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, last_word: LastWord) -> None:
         option = config.option
+        self._last_word = last_word
+        self._getpid, self._pid = os.getpid, os.getpid()
         self.config = config
         self.record_path: str | None = None
         self._lines: list[str] = []
@@ -35,7 +40,9 @@ class RefereePlugin(Guarded):
         self._session: pytest.Session | None = None
         if os.environ.get(INSIDE_LOOP):
             self._lines.append("inside a loop of fireloop-test; this run is recorded by nobody and judged by nobody")
+            last_word.let_be()
             return
+        last_word.stand_guard()
         self._call = RefereeCall(
             tree=str(config.rootpath),
             folder=option.fire_loop_dir,
@@ -43,6 +50,7 @@ class RefereePlugin(Guarded):
             test_edits=option.fire_loop_test_edits,
             force=bool(option.fire_loop_force),
             environment=scope.environment_name(),
+            outputs=_outputs(config),
         )
         config.add_cleanup(self._have_the_last_word)
 
@@ -51,6 +59,7 @@ class RefereePlugin(Guarded):
         refusal = self._admission(session)
         if refusal:
             self._call = None
+            self._last_word.let_be()
             self._remove_record()
             pytest.exit(refusal, returncode=CIRCUIT_OPEN)
 
@@ -65,11 +74,20 @@ class RefereePlugin(Guarded):
             self._headline = f"this run is not judged: {reply['problem']}"
             self._lines.append(self._headline)
             self._call = None
+            self._last_word.let_be()
         elif not reply.get("refusal"):
             self.record_path, self._forced = reply.get("record"), bool(reply.get("forced"))
             self._lines += reply.get("lines", ())
-            self._call.guard_exit(self._ended_itself)
         return reply.get("refusal")
+
+    def disable(self, error: BaseException) -> None:
+        """Switch off, and have no say in the exit code any more."""
+        super().disable(error)
+        self.let_be()
+
+    def let_be(self) -> None:
+        """Leave the exit code as it is."""
+        self._last_word.let_be()
 
     def _remove_record(self) -> None:
         """Leave no record of a run that there was not."""
@@ -80,9 +98,8 @@ class RefereePlugin(Guarded):
 
     def judge(self, record: str, exit_code: int, incomplete: str | None) -> dict[str, Any]:
         """Have the finished record judged; return what that adds to it."""
-        if self._call is None:
-            return {}
-        self._call.release_exit()
+        if self._call is None or self._getpid() != self._pid:
+            return {}  # a child of the tested process that runs on to the end speaks for nobody
         reply = self._call.ask("judge", record=record, forced=self._forced)
         if reply.get("problem"):
             self._lines.append(f"this run is not judged: {reply['problem']}")
@@ -101,6 +118,7 @@ class RefereePlugin(Guarded):
         self._turn(exit_code, incomplete)
         if self._exit_code is not None:
             session.exitstatus = self._exit_code
+        self._last_word.known(exit_code if self._exit_code is None else self._exit_code)
         if self._headline and not self._told:
             self._say(self._headline)
 
@@ -135,16 +153,15 @@ class RefereePlugin(Guarded):
         if self._exit_code is not None and self._session is not None and int(self._session.exitstatus) == 0:
             self._session.exitstatus = self._exit_code
 
-    def _ended_itself(self) -> int:
-        """Say what the exit code means, past pytest's capture, for no hook is called any more."""
-        capture = self.config.pluginmanager.get_plugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)
-        self._say(f"exit code {FALSE_GREEN}: the process ended itself with 0 before its tests were done")
-        return FALSE_GREEN
-
     @staticmethod
     def _say(line: str) -> None:
         if sys.__stderr__ is not None:
             sys.__stderr__.write(f"fire-loop: {line}\n".encode("ascii", "backslashreplace").decode("ascii"))
             sys.__stderr__.flush()
+
+
+def _outputs(config: pytest.Config) -> list[str]:
+    """Return the files that this run itself writes, which no agent has changed."""
+    base = str(config.invocation_params.dir)
+    given = [getattr(config.option, name, None) for name in REPORTS]
+    return [os.path.realpath(os.path.join(base, str(path))) for path in given if path]

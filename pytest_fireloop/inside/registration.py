@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from . import environment, scope
 from .failure_notes import FailureNotes
@@ -12,6 +12,11 @@ from .recorder import Recorder
 if TYPE_CHECKING:
     import pytest
 
+    from .last_word import LastWord
+
+#: On the configuration, for the copy that runs in a foreign environment shares no module with us.
+ATTRIBUTE = "_fireloop_last_word"
+
 
 def redirect_cache(config: pytest.Config) -> None:
     """Move pytest's cache out of the tree; the option for it is refused where the cache plugin is off."""
@@ -19,6 +24,17 @@ def redirect_cache(config: pytest.Config) -> None:
     cache = getattr(config, "cache", None)
     if folder and cache is not None and hasattr(cache, "_cachedir"):
         cache._cachedir = Path(folder)  # noqa: SLF001 - pytest offers no setting that holds with `-p no:cacheprovider`
+
+
+def last_word_of(config: pytest.Config) -> LastWord:
+    """Return the run's last word, made by whoever asks first."""
+    from .last_word import LastWord
+
+    found = getattr(config, ATTRIBUTE, None)
+    if found is None:
+        found = LastWord(config)
+        setattr(config, ATTRIBUTE, found)
+    return cast("LastWord", found)
 
 
 def register(config: pytest.Config) -> None:
@@ -45,7 +61,7 @@ def register(config: pytest.Config) -> None:
     if option.fire_loop:
         from .referee_plugin import RefereePlugin
 
-        referee = RefereePlugin(config)
+        referee = RefereePlugin(config, last_word_of(config))
     register_plugin(Recorder(config, option.fire_loop_record, referee), "fireloop-recorder")
     if referee is not None:
         # registered last, so that it may refuse the run before a record of it begins

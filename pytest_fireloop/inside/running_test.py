@@ -16,9 +16,10 @@ LONGEST_S = 1e9
 class RunningTest:
     """Takes the reports of one test in their order; a new attempt forgets what the one before said."""
 
-    __slots__ = ("crashed", "duration", "failure", "outcome", "reruns", "waits")
+    __slots__ = ("crashed", "duration", "failure", "nodeid", "outcome", "reruns", "waits")
 
-    def __init__(self) -> None:
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
         self.outcome = ""
         self.duration = 0.0
         self.failure: dict[str, Any] | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
 from . import paths
+from .hashing import digest
 
 if TYPE_CHECKING:
     import pytest
@@ -17,7 +17,18 @@ NARROWING = (
     *("splits", "num_shards", "test-group-count", "circleci_parallelize"),
     *("testmon", "picked", "selectfromfile", "deselectfromfile"),
 )
-NODE_IDS, PATHS = "node ids", "paths"
+NODE_IDS, PATHS, OVERRIDES = "node ids", "paths", "override_ini"
+#: Settings that decide what is collected; overridden on the command line they narrow, whatever they say.
+COLLECTING = frozenset(
+    {
+        "python_files",
+        "python_classes",
+        "python_functions",
+        "testpaths",
+        "norecursedirs",
+        "collect_imported_tests",
+    }
+)
 
 
 def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
@@ -27,6 +38,8 @@ def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
     if found:
         own = _own_options(config)
         found = [name for name in found if getattr(option, name) != getattr(own, name, None)]
+    if _collects_otherwise(option, _own_options(config)):
+        found.append(OVERRIDES)
     if any("::" in str(argument) for argument in config.args):
         found.append(NODE_IDS)
     elif paths.leave_tests_out(config):
@@ -34,10 +47,19 @@ def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _collects_otherwise(option: Any, own: Any) -> bool:
+    given = getattr(option, "override_ini", None) or []
+    return any(
+        word.partition("=")[0] in COLLECTING for word in given if word not in (getattr(own, "override_ini", None) or [])
+    )
+
+
 def _own_options(config: pytest.Config) -> Any:
     """Return the options as the project's `addopts` and the defaults alone would have them."""
+    overridden = any(word.startswith("addopts=") for word in getattr(config.option, "override_ini", None) or ())
+    words = [] if overridden else [str(word) for word in config.getini("addopts")]
     try:
-        return config._parser.parse_known_args([str(word) for word in config.getini("addopts")])  # noqa: SLF001 - pytest has no other way to ask
+        return config._parser.parse_known_args(words)  # noqa: SLF001 - pytest has no other way to ask
     except Exception:  # noqa: BLE001 - a private way: without it every option counts
         return None
 
@@ -46,8 +68,12 @@ def fingerprint(config: pytest.Config) -> str:
     """Return a short hash of everything that decides which tests a run holds."""
     option: Any = config.option
     facts = [sorted(str(argument) for argument in config.args)]
-    facts += [[name, str(getattr(option, name, None))] for name in NARROWING if getattr(option, name, None)]
-    return hashlib.blake2b(repr(facts).encode("utf-8", "backslashreplace"), digest_size=6).hexdigest()
+    facts += [
+        [name, str(getattr(option, name, None))]
+        for name in (*NARROWING, "override_ini", "inifilename")
+        if getattr(option, name, None)
+    ]
+    return digest(repr(facts), 6)
 
 
 def is_no_run(options: Any) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import NamedTuple
 
+from .hashing import digest
 from .masks import mask
 
 #: Raised whenever the rules change; signatures of two versions are never compared.
@@ -56,5 +56,4 @@ def _text(message: str, known: tuple[tuple[str, str], ...]) -> str:
 
 
 def _hash(*parts: str) -> str:
-    text = "\0".join(parts).encode("utf-8", "backslashreplace")
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+    return digest("\0".join(parts), 8)

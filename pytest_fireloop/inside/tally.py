@@ -26,34 +26,45 @@ class Tally:
         """Note that a test starts; after a crash of its worker that is another attempt."""
         test = self._open.get(nodeid)
         if test is None:
-            self._open[nodeid] = RunningTest()
+            self._open[nodeid] = RunningTest(nodeid)
         elif test.crashed:
             test.again()
 
     def take(self, nodeid: str, report: Any) -> None:
         """Take one report of a test."""
-        test = self._open.get(nodeid)
+        key = nodeid
+        test = self._open.get(key)
+        worker = getattr(report, "worker_id", None)
+        if worker is not None and self.expected.repeated(nodeid):
+            # two workers may run two tests of one id at the same time
+            key = f"{nodeid} on {worker}"
+            test = self._open.get(key)
+            if test is None:
+                self._open.pop(nodeid, None)
+        elif test is None and worker is None and len(self._open) == 1 and not self.expected.knows(nodeid):
+            # a conftest has renamed the report; the test is the one that runs
+            ((key, test),) = self._open.items()
         if test is None:
-            test = self._open[nodeid] = RunningTest()
+            test = self._open[key] = RunningTest(nodeid)
         if test.take(report):
             test.failure = self.failures.facts_of(report, report.when or "")
         # unless another attempt follows, or another worker's word on the same test
         if report.when == "teardown" and not (test.waits or self._each):
-            del self._open[nodeid]
-            self._close(nodeid, test)
+            del self._open[key]
+            self._close(test)
 
     def end(self, *, interrupted: bool) -> str | None:
         """Close the tests that no report closed, and return the one that was cut off."""
-        cut_off = [nodeid for nodeid, test in self._open.items() if not test.outcome or interrupted]
-        in_flight = next((nodeid for nodeid in cut_off if not self._open[nodeid].crashed), None)
-        for nodeid in list(self._open):
-            self._close(nodeid, self._open.pop(nodeid))
+        cut_off = [test for test in self._open.values() if not test.outcome or interrupted]
+        in_flight = next((test.nodeid for test in cut_off if not test.crashed), None)
+        for key in list(self._open):
+            self._close(self._open.pop(key))
         return in_flight
 
     @property
     def in_flight(self) -> str | None:
         """The test that has been running longest."""
-        return next((nodeid for nodeid, test in self._open.items() if not test.crashed), None)
+        return next((test.nodeid for test in self._open.values() if not test.crashed), None)
 
     @property
     def rows_waiting(self) -> int:
@@ -70,9 +81,10 @@ class Tally:
         counts = self.counts
         return "{" + ", ".join([f'"{name}": {counts[name]}' for name in counts]) + "}"
 
-    def _close(self, nodeid: str, test: RunningTest) -> None:
+    def _close(self, test: RunningTest) -> None:
         if not test.outcome:
             return
+        nodeid = test.nodeid
         self.expected.settle(nodeid)
         if self.expected.repeated(nodeid):
             self._times[nodeid] = self._times.get(nodeid, 0) + 1

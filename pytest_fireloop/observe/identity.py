@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 #: What a parameter's id may hold that is another in each run: addresses, random identifiers, temporary folders.
 UNSTABLE = (
-    (re.compile(r"0x[0-9a-fA-F]{5,16}"), "0x?"),
+    (re.compile(r"0x[0-9a-fA-F]{9,16}"), "0x?"),
     (re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"), "<uuid>"),
-    (re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{32}(?![0-9a-fA-F])"), "<uuid>"),
     (re.compile(r"/?[\w./-]{0,200}pytest-of-[\w.-]{1,64}/pytest-\d{1,9}"), "<tmp>"),
     (re.compile(r"/tmp/tmp\w{6,12}"), "<tmp>"),  # noqa: S108 - a pattern, no file is made
 )
+#: What a parameter's id looks like that was drawn or measured; `1` or `admin` is somebody's choice.
+RANDOM = re.compile(r"\[.*(?:\d{6}|\d\.\d{5}|[0-9a-f]{12})")
 #: Share of a vanished file's tests that another file must hold to be the same file elsewhere.
 MOVED_SHARE = 0.5
 
@@ -64,9 +65,11 @@ def pair(before: Mapping[str, str], after: Mapping[str, str], *, whole: bool) ->
 
     Both runs are given as outcomes by id; outcomes matter only where nothing in the ids tells parameters apart.
     """
-    old, new = stable_ids(before), stable_ids(after)
+    same = {nodeid: nodeid for nodeid in after if nodeid in before}
+    old = stable_ids(nodeid for nodeid in before if nodeid not in same)
+    new = stable_ids(nodeid for nodeid in after if nodeid not in same)
     by_stable = {stable: nodeid for nodeid, stable in old.items()}
-    same = {nodeid: by_stable[stable] for nodeid, stable in new.items() if stable in by_stable}
+    same |= {nodeid: by_stable[stable] for nodeid, stable in new.items() if stable in by_stable}
     taken = set(same.values())
     gone = [nodeid for nodeid in before if nodeid not in taken]
     fresh = [nodeid for nodeid in after if nodeid not in same]
@@ -94,12 +97,20 @@ def _moved(gone: list[str], fresh: list[str], before: Mapping[str, str], after: 
     )
     pairs: dict[str, str] = {}
     used: set[str] = set()
-    for shared, _, a, b in ranked:
-        if shared < max(1, MOVED_SHARE * len(left[a])) or a in used or b in used:
+    for shared, same_name, a, b in ranked:
+        if a in used or b in used or not _same_file(left[a].keys(), right[b].keys(), shared, named=same_name):
             continue
         used |= {a, b}
         pairs |= {right[b][tail]: left[a][tail] for tail in left[a].keys() & right[b].keys()}
     return pairs
+
+
+def _same_file(old: Collection[str], new: Collection[str], shared: int, *, named: bool) -> bool:
+    """Whether tests in common make one file of two: a file of one test by another name shares too little to tell."""
+    if not shared:
+        return False
+    half = shared >= MOVED_SHARE * max(len(old), len(new))
+    return set(old) == set(new) or (named and shared >= MOVED_SHARE * len(old)) or (half and shared > 1)
 
 
 def _unstable(gone: list[str], fresh: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
@@ -110,6 +121,8 @@ def _unstable(gone: list[str], fresh: list[str], before: Mapping[str, str], afte
     for function, olds in old.items():
         news = new.get(function, [])
         if not (1 < len(olds) == len(news) == sizes[0][function] == sizes[1][function]):
+            continue
+        if not all(RANDOM.search(nodeid) for nodeid in (*olds, *news)):
             continue
         by_outcome = defaultdict(list)
         for nodeid in olds:

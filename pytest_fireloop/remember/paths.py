@@ -8,6 +8,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+#: In a state folder, the file that holds the real path of the tree.
+OWNER = "tree"
+
 
 def state_root(environment: Mapping[str, str]) -> Path:
     """Return the folder for the state of all trees of this user."""
@@ -41,7 +44,28 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
         return f"{str(tree)!r} is no project; change to the folder of one"
     if folder == real or real in folder.parents:
         return f"the state folder {str(folder)!r} lies inside the work tree; name one outside with --fire-loop-dir"
+    owner = _owner(folder)
+    if owner is not None and owner != str(real) and os.path.isdir(owner):
+        return f"the state folder {str(folder)!r} belongs to the tree {owner!r}; name another one for {str(real)!r}"
     return None
+
+
+def claim(folder: Path, tree: Path) -> Path:
+    """Create the folder, and note the tree that it belongs to: two trees in one would be taken for one loop."""
+    make_private(folder)
+    real = os.path.realpath(tree)
+    if _owner(folder) != real:
+        temporary = folder / f"{OWNER}.{os.getpid()}"
+        temporary.write_bytes(os.fsencode(real))
+        os.replace(temporary, folder / OWNER)
+    return folder
+
+
+def _owner(folder: Path) -> str | None:
+    try:
+        return os.fsdecode((folder / OWNER).read_bytes())
+    except OSError:
+        return None
 
 
 def make_private(folder: Path) -> Path:

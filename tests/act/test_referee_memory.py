@@ -190,3 +190,16 @@ def test_without_git_on_the_path_the_tests_run_and_one_line_says_so(
     assert (code, record["complete"]) == (1, True)
     assert text.count("not judged") == 1
     assert "Traceback" not in text
+
+
+def test_two_projects_never_share_a_loop(
+    write: Write, judged: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({**RED, "other/pytest.ini": "[pytest]\n", "other/test_x.py": "def test_x(): assert 0\n"})
+    assert "a loop begins" in judged()[1]
+    monkeypatch.chdir(project / "other")
+    code, text, _ = judged()
+    assert code == 1
+    assert "belongs to the tree" in text
+    monkeypatch.chdir(project)
+    assert "iteration 1 of loop" in judged()[1]

@@ -227,3 +227,42 @@ def test_runs_of_two_roots_are_not_compared(write: Write, judged: Run, project: 
     assert (record["rootdir"], record["collected"]) == (str(project / "sub"), 5)
     delta = record.get("delta", {})
     assert (delta.get("removed", []), delta.get("added", []), delta.get("newly_passing", [])) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "partial"),
+    [
+        ("-o python_files=test_a.py", True),
+        ("-o python_functions=test_good", True),
+        ("-o testpaths=sub", True),
+        ("-o addopts=-kgood", True),
+        ("-o addopts=", False),
+        ("-o console_output_style=count", False),
+        ("--pyargs sub", True),
+    ],
+)
+def test_a_setting_given_for_once_narrows_where_it_decides_what_is_collected(
+    write: Write, run: Run, options: str, partial: bool
+) -> None:
+    write({**FILES, "sub/__init__.py": ""})
+    assert run(*options.split())[2]["partial"] is partial
+
+
+def test_a_run_from_a_folder_of_the_project_shows_that_folder(
+    write: Write, judged: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({**FILES, "sub/test_c.py": "import product\ndef test_c(): assert product.value == 1\n", "conftest.py": ""})
+    judged()
+    write({"product.py": "value = 1\n", "test_b.py": "def test_good(): assert 0\n"})
+    monkeypatch.chdir(project / "sub")
+    code, _, record = judged()
+    assert (code, record["partial"], record["narrowed_by"]) == (0, True, ["paths"])
+    monkeypatch.chdir(project)
+    assert "a loop begins" not in judged()[1]
+
+
+def test_folders_that_the_settings_name_by_a_pattern_are_the_whole(write: Write, run: Run) -> None:
+    write({"pytest.ini": "[pytest]\ntestpaths = */tests\n", "a/tests/test_a.py": "def test_a(): pass\n"})
+    write({"b/tests/test_b.py": "def test_b(): pass\n"})
+    assert run()[2]["partial"] is False
+    assert run("a/tests")[2]["partial"] is True

@@ -22,7 +22,6 @@ def record(outcomes: dict[str, str], **changes: object) -> RunRecord:
     [
         ("t.py::f[<O object at 0x7f3a5c0d1e80>]", "t.py::f[<O object at 0x7f3a5c0d2000>]"),
         ("t.py::f[6f1c2a9e-0b7d-4a52-9f3e-2d1c0b9a8f7e]", "t.py::f[11111111-0b7d-4a52-9f3e-2d1c0b9a8f7e]"),
-        ("t.py::f[6f1c2a9e0b7d4a529f3e2d1c0b9a8f7e-x]", "t.py::f[00000a9e0b7d4a529f3e2d1c0b9a8f7e-x]"),
         ("t.py::f[/tmp/pytest-of-ann/pytest-12/a]", "t.py::f[/var/tmp/pytest-of-bob/pytest-3/a]"),
         ("t.py::f[/tmp/tmpab12cd_x]", "t.py::f[/tmp/tmpzz12cd_y]"),
     ],
@@ -34,7 +33,8 @@ def test_what_differs_in_each_run_is_no_part_of_an_id(first: str, second: str) -
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("t.py::f[0x10]", "t.py::f[0x11]"),
+        ("t.py::f[0x10000]", "t.py::f[0x20000]"),
+        ("t.py::f[6f1c2a9e0b7d4a529f3e2d1c0b9a8f7e]", "t.py::f[00000a9e0b7d4a529f3e2d1c0b9a8f7e]"),
         ("t.py::f[1]", "t.py::f[2]"),
         ("t.py::f_0x7f3a5c0d1e80", "t.py::f_0x7f3a5c0d1e81"),
         ("a[0x7f3a5c0d1e80]/t.py::f", "a[0x7f3a5c0d1e81]/t.py::f"),
@@ -62,10 +62,12 @@ def test_a_moved_file_holds_the_same_tests() -> None:
 
 
 def test_a_moved_and_edited_file_keeps_what_it_shares() -> None:
-    before = record({"a/test_a.py::one": "failed", "a/test_a.py::two": "passed"})
-    after = record({"b/test_z.py::one": "failed", "b/test_z.py::three": "passed"})
+    before = record({f"a/test_a.py::{name}": "failed" for name in ("one", "two", "three")})
+    after = record({f"b/test_z.py::{name}": "failed" for name in ("one", "two", "four")})
     assert compare(before, after) == Delta(
-        still_failing=("b/test_z.py::one",), added=("b/test_z.py::three",), removed=("a/test_a.py::two",)
+        still_failing=("b/test_z.py::one", "b/test_z.py::two"),
+        added=("b/test_z.py::four",),
+        removed=("a/test_a.py::three",),
     )
 
 
@@ -90,12 +92,42 @@ def test_a_part_moves_no_file() -> None:
 
 
 def test_a_function_whose_ids_all_change_is_compared_by_its_outcomes() -> None:
-    before = record({f"t.py::f[0.{number}]": "failed" if number == 1 else "passed" for number in range(1, 5)})
-    after = record({f"t.py::f[0.{number}]": "passed" for number in range(5, 9)})
+    before = record({f"t.py::f[0.12345{number}]": "failed" if number == 1 else "passed" for number in range(1, 5)})
+    after = record({f"t.py::f[0.12345{number}]": "passed" for number in range(5, 9)})
     found = compare(before, after)
     assert (found.added, found.removed, len(found.newly_passing)) == ((), (), 1)
-    fewer = record({f"t.py::f[0.{number}]": "passed" for number in range(5, 8)})
+    fewer = record({f"t.py::f[0.12345{number}]": "passed" for number in range(5, 8)})
     assert len(compare(before, fewer).removed) == 4
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        # a failing parameter is taken away, its neighbours stay
+        (
+            {"t.py::f[0x7f3a5c0d1e80]": "failed", "t.py::f[0x7f3a5c0d1e81]": "passed"},
+            {"t.py::f[0x7f3a5c0d1e81]": "passed"},
+            Delta(removed=("t.py::f[0x7f3a5c0d1e80]",)),
+        ),
+        # chosen values are replaced by others
+        (
+            {"t.py::f[2]": "failed", "t.py::f[4]": "failed"},
+            {"t.py::f[1]": "passed", "t.py::f[3]": "passed"},
+            Delta(added=("t.py::f[1]", "t.py::f[3]"), removed=("t.py::f[2]", "t.py::f[4]")),
+        ),
+        # a file goes, another with a test of that name comes
+        (
+            {"old.py::basic": "failed", "x.py::x": "passed"},
+            {"unrelated.py::basic": "passed", "unrelated.py::more": "passed", "x.py::x": "passed"},
+            Delta(added=("unrelated.py::basic", "unrelated.py::more"), removed=("old.py::basic",)),
+        ),
+    ],
+    ids=["neighbour", "chosen", "unrelated"],
+)
+def test_what_was_deleted_is_never_called_mended(
+    before: dict[str, str], after: dict[str, str], expected: Delta
+) -> None:
+    assert compare(record(before), record(after)) == expected
 
 
 def test_one_changed_parameter_is_another_test() -> None:
