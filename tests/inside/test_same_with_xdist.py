@@ -188,3 +188,41 @@ def test_an_odd_id_is_one_test_with_its_outcome(write: Write, run: Run) -> None:
     _, _, record = run("-o", "markers=xdist_group")
     assert record["counts"] == {"passed": 14, "failed": 3, "error": 0, "skipped": 0, "xfailed": 0, "xpassed": 0}
     assert (record["collected"], len(record["tests"]), record["complete"]) == (17, 17, True)
+
+
+def test_tests_of_one_id_in_two_workers_keep_apart(write: Write, run: Run) -> None:
+    pytest.importorskip("xdist")
+    write({
+        "conftest.py": """
+            import pytest
+            class Case(pytest.Item):
+                def runtest(self):
+                    import time
+                    time.sleep(0.1)
+                    assert self.number % 2
+                def reportinfo(self): return self.path, 0, self.name
+            class File(pytest.File):
+                def collect(self):
+                    for number in range(6):
+                        case = Case.from_parent(self, name="case")
+                        case.number = number
+                        yield case
+            def pytest_collect_file(file_path, parent):
+                return File.from_parent(parent, path=file_path) if file_path.suffix == ".case" else None
+        """,
+        "a.case": "",
+    })  # fmt: skip
+    _, _, plain = run("-n0")
+    code, _, record = run("-n2")
+    assert record["counts"] == plain["counts"] == {**plain["counts"], "passed": 3, "failed": 3}
+    assert (code, record["collected"], record["complete"], len(record["tests"])) == (1, 6, True, 6)
+    assert {row["nodeid"] for row in record["tests"]} == {row["nodeid"] for row in plain["tests"]}
+
+
+def test_an_at_sign_in_a_path_is_no_group(write: Write, run: Run) -> None:
+    pytest.importorskip("xdist")
+    write({"api@2/test_a.py": "def test_a(): pass\ndef test_b(): pass\n", "test_c.py": "def test_c(): pass\n"})
+    code, _, record = run("-n2", "--dist=loadgroup")
+    assert (code, record["complete"]) == (0, True)
+    names = ["api@2/test_a.py::test_a", "api@2/test_a.py::test_b", "test_c.py::test_c"]
+    assert sorted(row["nodeid"] for row in record["tests"]) == names

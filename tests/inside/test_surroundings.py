@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,25 @@ def test_a_record_alone_imports_nothing_but_what_runs_inside(write: Write, run: 
     })  # fmt: skip
     code, _, record = run()
     assert (code, record["counts"]["passed"]) == (0, 2)
+
+
+def test_a_module_of_byte_code_alone_is_imported_as_ever(write: Write, judged: Run, project: Path) -> None:
+    write({"hidden.py": "value = 1\n", "test_a.py": "import hidden\ndef test_a(): assert hidden.value == 1\n"})
+    py_compile.compile(str(project / "hidden.py"), cfile=str(project / "hidden.pyc"), doraise=True)
+    (project / "hidden.py").unlink()
+    assert judged()[0] == 0
+
+
+def test_a_conftest_that_renames_reports_loses_none(write: Write, judged: Run) -> None:
+    renames = """
+        import pytest
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtest_makereport(item):
+            report = yield
+            report.nodeid = report.nodeid.encode("utf-8").decode("unicode_escape")
+            return report
+    """
+    body = "import pytest\n@pytest.mark.parametrize('text', ['\u4e2d\u6587', 'b'])\ndef test_a(text): pass\n"
+    write({"conftest.py": renames, "test_a.py": body})
+    code, _, record = judged()
+    assert (code, record["complete"], record["counts"]["passed"], record["not_run"]) == (0, True, 2, [])
