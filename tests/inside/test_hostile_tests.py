@@ -133,7 +133,7 @@ def test_a_full_disk_leaves_result_and_exit_code_alone(write: Write, pytester: p
     write({"test_a.py": f"{HEAD}def test_first():\n{full}{AFTER}"})
     path = project.parent / "record.json"
     done = pytester.runpytest_subprocess(f"--fire-loop-record={path}", "-s", "-p", "no:cacheprovider")
-    assert int(done.ret) == 1
+    assert int(done.ret) in {1, 120}  # 120: where its own output goes to a file, Python cannot flush it
     assert not path.exists() or json.loads(path.read_text())["complete"] is False
 
 
