@@ -38,7 +38,7 @@ def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
     if found:
         own = _own_options(config)
         found = [name for name in found if getattr(option, name) != getattr(own, name, None)]
-    if _collects_otherwise(option, _own_options(config)):
+    if _collects_otherwise(config):
         found.append(OVERRIDES)
     if any("::" in str(argument) for argument in config.args):
         found.append(NODE_IDS)
@@ -47,11 +47,15 @@ def narrowed_by(config: pytest.Config) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _collects_otherwise(option: Any, own: Any) -> bool:
-    given = getattr(option, "override_ini", None) or []
-    return any(
-        word.partition("=")[0] in COLLECTING for word in given if word not in (getattr(own, "override_ini", None) or [])
-    )
+def _collects_otherwise(config: pytest.Config) -> bool:
+    """Whether the command line overrides a setting that decides what is collected."""
+    given = [
+        word for word in getattr(config.option, "override_ini", None) or () if word.partition("=")[0] in COLLECTING
+    ]
+    if not given:
+        return False
+    own = getattr(_own_options(config), "override_ini", None) or ()
+    return any(word not in own for word in given)
 
 
 def _own_options(config: pytest.Config) -> Any:
