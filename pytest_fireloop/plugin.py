@@ -51,7 +51,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     from .inside.early import Beginning
 
     beginning = Beginning(options, str(early_config.rootpath))
-    beginning.replace_record()
+    beginning.begin()
     try:
         return (yield)
     except SystemExit as error:

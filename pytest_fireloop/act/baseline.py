@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tests
+from pytest_fireloop.act.test_run import TestCommand, absolute, run_tests
 from pytest_fireloop.judge.verdict import Ending
-from pytest_fireloop.observe.record import GREEN, CollectionError, RunRecord
+from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.text import one_line
 
 NO_TESTS = 5
@@ -17,7 +16,6 @@ USAGE = 4
 RERUN_LIMIT = 200
 #: Whole runs in which a test that passed alone may show that it is flaky.
 CONFIRMATIONS = 2
-CONFTEST = re.compile(r"while loading conftest '([^'\n]+)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Baseline:
 def take_baseline(command: TestCommand, work: Path) -> Baseline:
     """Run the tests as they are, and what failed once more."""
     run = run_tests(command, work=work)
-    record = with_conftest_error(run)
+    record = run.record
     if run.problem is not None and not run.timed_out:
         return Baseline(record, problem=Ending("usage", run.problem))
     if run.exit_code == USAGE and not record.collection_errors:
@@ -40,28 +38,6 @@ def take_baseline(command: TestCommand, work: Path) -> Baseline:
     if run.exit_code == NO_TESTS or (not record.tests and not record.collected and record.exit_code == 0):
         return Baseline(record, problem=Ending("no_tests", f"pytest collected no tests in {str(command.tree)!r}"))
     return Baseline(record, _flaky(command, work, record))
-
-
-def with_conftest_error(run: TestRun) -> RunRecord:
-    """Note a conftest that cannot be loaded, at which pytest gives up before any plugin hears of it."""
-    if run.exit_code != USAGE or run.record.collection_errors:
-        return run.record
-    text = run.output.read_text(encoding="utf-8", errors="replace")[-20_000:]
-    found = CONFTEST.search(text)
-    if found is None:
-        return run.record
-    from pytest_fireloop.inside.signature import FailureFacts, signature
-
-    path = found[1].rpartition(f"{run.record.rootdir}/")[2] or found[1]
-    message = "\n".join(line for line in text.splitlines() if line.startswith("E  "))[:4_000] or text[-2_000:]
-    error = CollectionError(path, signature(FailureFacts("collect", "", message)), message)
-    return replace(
-        run.record,
-        exit_code=USAGE,
-        complete=False,
-        incomplete_reason=f"{path} cannot be loaded",
-        collection_errors=(error,),
-    )
 
 
 def _flaky(command: TestCommand, work: Path, record: RunRecord) -> frozenset[str]:

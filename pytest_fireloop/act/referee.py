@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,13 @@ class Referee:
     """Judges one finished run; opened for it and closed after it."""
 
     def __init__(self, tree: Path, state: Path, *, profile: str, forbid: bool, outputs: Collection[str] = ()) -> None:
-        self._tree, self._forbid, self._outputs = tree, forbid, frozenset(outputs)
+        self._forbid, self._outputs = forbid, frozenset(outputs)
         self._settings = Settings.for_profile(profile)
         self.journal = Journal(state / "journal.sqlite")
         self._checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
+        # one run asks for the same listing and the same difference more than once
+        self._files = cache(self._checkpoints.files)
+        self._difference = cache(self._checkpoints.changes)
 
     def close(self) -> None:
         """Close the journal."""
@@ -165,26 +169,26 @@ class Referee:
         """Name the tree by what an agent can have changed: reports that the run itself writes are left out."""
         if not self._outputs:
             return checkpoint
-        files = self._checkpoints.files(checkpoint.commit)
+        files = self._files(checkpoint.commit)
         if self._outputs.isdisjoint(files):
             return checkpoint
         rest = sorted(item for item in files.items() if item[0] not in self._outputs)
         return replace(checkpoint, tree=hashlib.sha1(repr(rest).encode("utf-8", "surrogatepass")).hexdigest())  # noqa: S324 - as git names trees
 
     def _changes(self, since: str, record: RunRecord, checkpoint: Checkpoint) -> ChangeSet:
-        found = [each for each in self._checkpoints.changes(since, checkpoint.commit) if each.path not in self._outputs]
+        found = [each for each in self._difference(since, checkpoint.commit) if each.path not in self._outputs]
         if not found:
             return ChangeSet.of(())
         is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
-        return ChangeSet.of(found, with_data(is_test, record.outcomes, self._checkpoints.files(checkpoint.commit)))
+        return ChangeSet.of(found, with_data(is_test, record.outcomes, self._files(checkpoint.commit)))
 
     def _findings(self, current: OpenLoop | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
             return ()
         from pytest_fireloop.observe.integrity.compare import compare as compare_tests
 
-        paths = [change.path for change in self._checkpoints.changes(current.start, checkpoint.commit)]
-        old, new = self._checkpoints.files(current.start), self._checkpoints.files(checkpoint.commit)
+        paths = [change.path for change in self._difference(current.start, checkpoint.commit)]
+        old, new = self._files(current.start), self._files(checkpoint.commit)
         is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
         edited = [path for path in paths if self._forbid and path in old and is_test(path)]
         forbidden = [Finding.of("edit_forbidden", path, 0, "tests may not be edited") for path in edited]

@@ -37,7 +37,7 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
     try:
         claim(folder, tree)
         _wait_in_line(folder)
-        return (_admit if question["ask"] == "admit" else _judge)(question, tree, folder)
+        return _admit(question, folder) if question["ask"] == "admit" else _judge(question, tree, folder)
     except JournalDamagedError as error:
         return {"problem": str(error)} if question["force"] else {"refusal": str(error)}
     except JournalError as error:
@@ -55,7 +55,7 @@ def _wait_in_line(folder: Path) -> None:
     fcntl.flock(os.open(folder / "referee.lock", os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
 
 
-def _admit(question: Mapping[str, Any], _tree: Path, folder: Path) -> dict[str, Any]:
+def _admit(question: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     from pytest_fireloop.act.run_files import begin_run
     from pytest_fireloop.remember.journal import Journal
 
@@ -93,7 +93,7 @@ def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, A
 
     record = read_record(Path(question["record"]))
     try:
-        outputs = [os.path.relpath(path, os.path.realpath(tree)) for path in question.get("outputs", ())]
+        outputs = [os.path.relpath(path, os.path.realpath(tree)) for path in question["outputs"]]
         forbid = question["test_edits"] == "forbid"
         referee = Referee(tree, folder, profile=question["profile"], forbid=forbid, outputs=outputs)
     except CheckpointError as error:

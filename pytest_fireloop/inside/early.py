@@ -8,13 +8,13 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from . import scope
+from . import outcome, scope
+from .last_word import FALSE_GREEN, INSIDE_LOOP, LastWord
 from .record_file import SCHEMA, RecordFile, loads
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-FALSE_GREEN = 13
 USAGE = 4
 
 
@@ -24,6 +24,7 @@ class Beginning:
     def __init__(self, options: Any, root: str) -> None:
         self._options, self._root = options, root
         self._wanted = not scope.is_no_run(options) and "PYTEST_XDIST_WORKER" not in os.environ
+        self._judged = self._wanted and options.fire_loop and not os.environ.get(INSIDE_LOOP)
         self._header = {
             "schema": SCHEMA,
             "run_id": os.urandom(8).hex(),
@@ -36,11 +37,9 @@ class Beginning:
             "partial": False,
         }
 
-    def replace_record(self) -> None:
-        """Replace an earlier run's record, so that nobody takes it for this run's."""
-        if self._wanted and self._options.fire_loop and not os.environ.get("FIRELOOP_LOOP"):
-            from .last_word import LastWord
-
+    def begin(self) -> None:
+        """Guard the end of the process, and replace an earlier run's record, so that nobody takes it for this run's."""
+        if self._judged:
             LastWord(None).stand_guard()
         if self._wanted and self._options.fire_loop_record:
             with suppress(OSError):
@@ -74,25 +73,17 @@ class Beginning:
                     "complete": False,
                     "incomplete_reason": f"{path} cannot be loaded",
                     "collected": 0,
-                    "counts": dict.fromkeys(("passed", "failed", "error", "skipped", "xfailed", "xpassed"), 0),
+                    "counts": dict.fromkeys(outcome.OUTCOMES, 0),
                     "in_flight": None,
                     "not_run": [],
                     "collection_errors": [{"path": path, "signature": facts["signature"], "message": facts["message"]}],
                     "failures": [],
                 }
             )
-            if options.fire_loop and not os.environ.get("FIRELOOP_LOOP"):
+            if self._judged:
                 from .referee_call import RefereeCall
 
-                call = RefereeCall(
-                    tree=self._root,
-                    folder=options.fire_loop_dir,
-                    profile=options.fire_loop_profile,
-                    test_edits=options.fire_loop_test_edits,
-                    force=bool(options.fire_loop_force),
-                    environment=self._header["environment"],
-                )
-                call.ask("judge", record=file.path, forced=False)
+                RefereeCall(options, self._root).ask("judge", record=file.path, forced=False)
 
 
 class Watch:

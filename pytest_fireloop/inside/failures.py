@@ -8,7 +8,6 @@ from .record_file import ATTRIBUTE, dumps, loads
 
 #: Characters of messages that one run keeps; later representatives are cut to a line.
 TEXT_LIMIT = 2_000_000
-MESSAGE_LIMIT = 4_000
 CUT_TO = 200
 #: Characters of failures that the record holds while the run goes on, for they are written anew with each test.
 GROWING_LIMIT = 16_000

@@ -7,6 +7,8 @@ import sys
 from typing import Any
 
 FALSE_GREEN = 13
+#: Set by `fireloop-test` for its agent: a run that the agent starts by itself is no iteration.
+INSIDE_LOOP = "FIRELOOP_LOOP"
 LINE = "exit code {code}: the process ended with 0 before its run was judged; that is no green"
 
 _original, _getpid = os._exit, os.getpid

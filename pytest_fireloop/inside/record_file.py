@@ -40,7 +40,7 @@ class RecordFile:
         self.path = os.path.realpath(path)
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise OSError(f"{path} is no file, and is left as it is")
-        self._write = _write_at
+        self._write, self._unlink = _write_at, os.unlink
         self._system = (os.getpid, os.fstat, os.open, os.close, os.read, os.lseek, os.write, os.replace)
         self._pid = os.getpid()
         self._tail = dumps(UNFINISHED)[1:]
@@ -81,7 +81,7 @@ class RecordFile:
         except OSError:
             written = self._write(self._own_descriptor(), data, self._end)
         if written != len(data):
-            os.unlink(self.path)  # half a write is no JSON
+            self._unlink(self.path)  # half a write is no JSON
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
         self._length = max(self._length, self._end + len(text))
         self._end += len(rows)
@@ -89,6 +89,11 @@ class RecordFile:
     def close(self) -> None:
         """Leave the file as it is."""
         os.close(self._descriptor)
+
+    def remove(self) -> None:
+        """Delete the file; a child of the process that made it does not."""
+        if self._system[0]() == self._pid:
+            self._unlink(self.path)
 
     def finish(self, tail: dict[str, Any]) -> None:
         """Put the rows and what the end of the run adds into a new file and replace the old one by it."""

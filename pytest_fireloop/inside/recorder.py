@@ -47,7 +47,7 @@ class Recorder(Guarded):
         self._end_code: int | None = None
         self._workers: dict[str, Any] = {}
         self._file: RecordFile | None = None
-        self._clock, self._unlink = time.perf_counter, os.unlink
+        self._clock = time.perf_counter
         self._started = self._clock()
 
     def disable(self, error: BaseException) -> None:
@@ -165,7 +165,7 @@ class Recorder(Guarded):
         if self.referee is not None:
             self.referee.settle(session, exit_code, self.incomplete_reason(exit_code))
         if self._file is not None and not self.path:
-            self._unlink(self._file.path)
+            self._file.remove()
 
     @guarded
     def _broken(self, error: BaseException) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import scope
 from .record_file import dumps, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Variables that would make our own process measure coverage, or run as something else than it is.
 HIDDEN = ("COVERAGE_", "COV_CORE_", "PYTEST_", "PYTHON")
@@ -23,11 +27,19 @@ TIMEOUT_S = 300.0
 class RefereeCall:
     """Holds what the referee needs as it was when pytest began, for tested code may change it."""
 
-    def __init__(self, **question: Any) -> None:
+    def __init__(self, options: Any, tree: str, outputs: Sequence[str] = ()) -> None:
         import subprocess
 
         self._start, self._nothing, self._pipe = subprocess.Popen, subprocess.DEVNULL, subprocess.PIPE
-        self._question = question
+        self._question = {
+            "tree": tree,
+            "folder": options.fire_loop_dir,
+            "profile": options.fire_loop_profile,
+            "test_edits": options.fire_loop_test_edits,
+            "force": bool(options.fire_loop_force),
+            "environment": scope.environment_name(),
+            "outputs": list(outputs),
+        }
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -43,7 +55,7 @@ class RefereeCall:
                 stdout=self._pipe,
                 stderr=self._pipe,
                 env=self._environment,
-                cwd=self._question["tree"],
+                cwd=str(self._question["tree"]),
             )
             with process:
                 output, errors = process.communicate(timeout=TIMEOUT_S)

@@ -9,24 +9,20 @@ from typing import Any
 
 import pytest
 
-from . import junit_properties, scope
+from . import junit_properties
 from .guard import Guarded, guarded
-from .last_word import LastWord
+from .last_word import FALSE_GREEN, INSIDE_LOOP, LastWord
 from .referee_call import RefereeCall
 
-#: Set by `fireloop-test` for its agent: a run that the agent starts by itself is no iteration.
-INSIDE_LOOP = "FIRELOOP_LOOP"
 CIRCUIT_OPEN = 10
 #: Destinations of options that name a report: ours, pytest's own, and those of well-known plugins.
 REPORTS = ("fire_loop_record", "xmlpath", "htmlpath", "report_log", "json_report_file", "ctrf")
-FALSE_GREEN = 13
 
 
 class RefereePlugin(Guarded):
     """Refuses a run while the circuit is open, has it judged afterwards, and prints a short section."""
 
     def __init__(self, config: pytest.Config, last_word: LastWord) -> None:
-        option = config.option
         self._last_word = last_word
         self._getpid, self._pid = os.getpid, os.getpid()
         self.config = config
@@ -37,26 +33,16 @@ class RefereePlugin(Guarded):
         self._tripped = self._forbidden = self._forced = False
         self._exit_code: int | None = None
         self._call: RefereeCall | None = None
-        self._session: pytest.Session | None = None
         if os.environ.get(INSIDE_LOOP):
             self._lines.append("inside a loop of fireloop-test; this run is recorded by nobody and judged by nobody")
             last_word.let_be()
             return
         last_word.stand_guard()
-        self._call = RefereeCall(
-            tree=str(config.rootpath),
-            folder=option.fire_loop_dir,
-            profile=option.fire_loop_profile,
-            test_edits=option.fire_loop_test_edits,
-            force=bool(option.fire_loop_force),
-            environment=scope.environment_name(),
-            outputs=_outputs(config),
-        )
-        config.add_cleanup(self._have_the_last_word)
+        self._call = RefereeCall(config.option, str(config.rootpath), _outputs(config))
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        refusal = self._admission(session)
+    def pytest_sessionstart(self) -> None:
+        refusal = self._admission()
         if refusal:
             self._call = None
             self._last_word.let_be()
@@ -64,9 +50,8 @@ class RefereePlugin(Guarded):
             pytest.exit(refusal, returncode=CIRCUIT_OPEN)
 
     @guarded
-    def _admission(self, session: pytest.Session) -> Any:
+    def _admission(self) -> Any:
         """Ask before the tests; return why they may not run, or None."""
-        self._session = session
         if self._call is None:
             return None
         reply = self._call.ask("admit")
@@ -146,12 +131,6 @@ class RefereePlugin(Guarded):
             self._told = True
         for line in lines:
             terminalreporter.write_line(line)
-
-    @guarded
-    def _have_the_last_word(self) -> None:
-        """Put the code back when something that ran after the session's end made it a plain 0."""
-        if self._exit_code is not None and self._session is not None and int(self._session.exitstatus) == 0:
-            self._session.exitstatus = self._exit_code
 
     @staticmethod
     def _say(line: str) -> None:

@@ -87,12 +87,13 @@ def _moved(gone: list[str], fresh: list[str], before: Mapping[str, str], after: 
     staying, known = {_file(nodeid) for nodeid in after}, {_file(nodeid) for nodeid in before}
     left = {path: tails for path, tails in old.items() if path not in staying}
     right = {path: tails for path, tails in new.items() if path not in known}
+    holders = defaultdict(list)
+    for path, tails in right.items():
+        for tail in tails:
+            holders[tail].append(path)
+    shared_by = Counter((a, b) for a, tails in left.items() for tail in tails for b in holders.get(tail, ()))
     ranked = sorted(
-        (
-            (len(left[a].keys() & right[b].keys()), a.rpartition("/")[2] == b.rpartition("/")[2], a, b)
-            for a in left
-            for b in right
-        ),
+        ((shared, a.rpartition("/")[2] == b.rpartition("/")[2], a, b) for (a, b), shared in shared_by.items()),
         reverse=True,
     )
     pairs: dict[str, str] = {}
