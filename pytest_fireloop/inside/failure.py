@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from .printed import doctest_lines, own_places
 from .record_file import ATTRIBUTE, dumps
 from .signature import FailureFacts, cause, signature
 
@@ -21,7 +22,7 @@ LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}",
 def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str], ...]) -> str:
     """Return the failure as JSON: signature, cause, exception, message, location, statement, frames."""
     if excinfo is None:
-        facts = FailureFacts(report.when or "collect", "", longrepr_text(report), known=known)
+        facts = _text_facts(report, report.when or "collect", root, known)
         location = str(report.nodeid.split("::")[0])
         frames: list[str] = []
     else:
@@ -34,11 +35,9 @@ def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str],
             message_of(report, value),
             crash.statement if crash else "",
             tuple((entry.path, entry.function) for entry in entries),
-            (*_chain(value), *_leaves(value)),
+            (*_chain(value, root), *_leaves(value, root)),
             known,
         )
-        if isinstance(value, RecursionError):
-            facts = _without_depth(facts)
         frames = [f"{entry.path}:{entry.line} in {entry.function}" for entry in entries]
         location = f"{crash.path}:{crash.line}" if crash else str(report.nodeid.split("::")[0])
     return dumps(
@@ -54,19 +53,26 @@ def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str],
     )
 
 
-def text_facts(report: Any, phase: str, known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def text_facts(report: Any, phase: str, root: str, known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """Return what the text of a report tells, where its exception was never seen: a crashed worker, a strict xpass."""
-    text = longrepr_text(report)
-    bare = FailureFacts(phase, "", text, known=known)
+    bare = _text_facts(report, phase, root, known)
     return {
         "signature": signature(bare),
         "cause": cause(bare),
         "exception": "",
-        "message": text[:MESSAGE_LIMIT],
+        "message": bare.message[:MESSAGE_LIMIT],
         "location": str(report.nodeid.split("::")[0]),
         "statement": "",
         "frames": [],
     }
+
+
+def _text_facts(report: Any, phase: str, root: str, known: tuple[tuple[str, str], ...]) -> FailureFacts:
+    text = longrepr_text(report)
+    places = own_places(text, root)
+    # of a dump of stacks only the project's own functions are the same twice
+    message = text.lstrip().partition("\n")[0] if places else text
+    return FailureFacts(phase, "", message, frames=tuple((place.path, place.function) for place in places), known=known)
 
 
 def longrepr_text(report: Any) -> str:
@@ -79,7 +85,9 @@ def longrepr_text(report: Any) -> str:
 
 
 def message_of(report: Any, value: BaseException) -> str:
-    """Return the message that pytest shows, which holds the rewritten assertion."""
+    """Return the message that pytest shows, which holds the rewritten assertion or the failing doctest."""
+    if type(value).__module__ in {"doctest", "_pytest.doctest"}:
+        return doctest_lines(str(report.longrepr))
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else ""
     return str(text) if text else f"{_name(value)}: {_text_of(value)}"
@@ -122,16 +130,7 @@ def _original(value: BaseException) -> BaseException:
     return value
 
 
-def _without_depth(facts: FailureFacts) -> FailureFacts:
-    """Leave out where in its circle an endless recursion met the limit: that depends on the frames below the test."""
-    return facts._replace(
-        message=facts.message.partition(" while ")[0].partition(" in ")[0],
-        statement="",
-        frames=tuple(sorted(set(facts.frames))),
-    )
-
-
-def _leaves(value: BaseException) -> tuple[tuple[str, str], ...]:
+def _leaves(value: BaseException, root: str) -> tuple[tuple[str, str], ...]:
     """Return types and texts of what an exception group holds, sorted, for tasks end in any order."""
     found: list[tuple[str, str]] = []
     left = [value] if isinstance(getattr(value, "exceptions", None), tuple) else []
@@ -141,7 +140,7 @@ def _leaves(value: BaseException) -> tuple[tuple[str, str], ...]:
         if isinstance(inner, tuple):
             left.extend(reversed(inner))
         else:
-            found.append((_name(each), _text_of(each)[:MESSAGE_LIMIT]))
+            found += [(_name(each), _text_of(each)[:MESSAGE_LIMIT]), *_raised(each, root)]
     return tuple(sorted(found))
 
 
@@ -161,14 +160,20 @@ def _name(value: BaseException) -> str:
     )
 
 
-def _chain(value: BaseException) -> tuple[tuple[str, str], ...]:
+def _raised(value: BaseException, root: str) -> list[tuple[str, str]]:
+    """Return where in the project's own code the exception was raised, with the statement."""
+    entries = _own_entries(value, root)
+    return [(f"at {entries[-1].path} {entries[-1].function}", entries[-1].statement)] if entries else []
+
+
+def _chain(value: BaseException, root: str) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     seen = {id(value)}
-    while len(found) < 8:
+    while len(seen) < 8:
         following = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
         if following is None or id(following) in seen:
             break
         seen.add(id(following))
         value = following
-        found.append((_name(value), _text_of(value)[:MESSAGE_LIMIT]))
+        found += [(_name(value), _text_of(value)[:MESSAGE_LIMIT]), *_raised(value, root)]
     return tuple(found)

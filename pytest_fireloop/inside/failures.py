@@ -31,7 +31,7 @@ class Failures:
             return facts
         from .failure import text_facts
 
-        return text_facts(report, phase, self._known)
+        return text_facts(report, phase, self._root, self._known)
 
     def add(self, nodeid: str, facts: dict[str, Any]) -> None:
         """Note that a test ended with this failure."""

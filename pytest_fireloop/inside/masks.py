@@ -3,61 +3,215 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
+
+#: Linux gives out ports from here, other systems from higher up; lower ones somebody chose.
+FIRST_EPHEMERAL_PORT = 32_768
+#: After such a word a digest is what is compared, not what happens to be this run's.
+COMPARED = re.compile(
+    r"(?:expected|got|actual|found|received|want(?:ed)?|have|[!=]=|computed|digest|checksum|hash|sha-?\d{1,3}|md5|"
+    r"crc\w{0,4}|etag|fingerprint|signature|colou?r)\W{0,6}$",
+    re.IGNORECASE,
+)
+UNITS = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b"
 
 
 class Mask(NamedTuple):
-    """One kind of noise; `pattern` must run in linear time on any input."""
+    """One kind of noise; `pattern` must run in linear time on any input, so its repeats are bounded.
+
+    Without one of `needs` in the text it cannot match. A `loose` mask is not for the values of an assertion, which
+    are what the test is about.
+    """
 
     name: str
     pattern: re.Pattern[str]
-    replacement: str
+    replacement: str | Callable[[re.Match[str]], str]
     reason: str
     example: str
+    needs: tuple[str, ...] = ()
+    loose: bool = False
+
+
+def _port(found: re.Match[str]) -> str:
+    return f"{found[1]}<port>" if FIRST_EPHEMERAL_PORT <= int(found[2]) <= 65_535 else found[0]
+
+
+def _hex(found: re.Match[str]) -> str:
+    token = found[0]
+    mixed = not token.isdigit() and not token.isalpha()
+    return "<hex>" if mixed and not _is_compared(found) else token
+
+
+def _uuid(found: re.Match[str]) -> str:
+    return found[0] if _is_compared(found) else "<uuid>"
+
+
+def _token(found: re.Match[str]) -> str:
+    token = found[0]
+    mixed = any(c.islower() for c in token) and any(c.isupper() for c in token) and sum(c.isdigit() for c in token) > 1
+    return "<token>" if mixed and not _is_compared(found) else token
+
+
+def _is_compared(found: re.Match[str]) -> bool:
+    return COMPARED.search(found.string[max(0, found.start() - 32) : found.start()]) is not None
 
 
 MASKS = (
-    Mask("colour", re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), "", "terminal colour codes", "\x1b[31mE\x1b[0m"),
-    Mask("address", re.compile(r"\b0x[0-9a-fA-F]{5,16}\b"), "0x?", "object addresses move", "<Cart at 0x7f3a5c0d1e80>"),
+    Mask("colour", re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]"), "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
+    Mask("address", re.compile(r"\b0x[0-9a-fA-F]{5,16}\b"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
+    Mask("identity", re.compile(r"\bid=(['\"]?)\d{9,20}\1"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
     Mask(
         "uuid",
-        re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"),
-        "<uuid>",
-        "random identifiers",
-        "6f1c2a9e-0b7d-4a52-9f3e-2d1c0b9a8f7e",
-    ),
-    Mask(
-        "timestamp",
-        re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"),
-        "<time>",
-        "the time of the run",
-        "2026-03-01T12:30:05.123456",
+        # versions 3, 5 and 8 are made from a name, so they are data
+        re.compile(r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[14679][0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}\b"),
+        _uuid,
+        "random or timed identifiers",
+        "order 6f1c2a9e-0b7d-4a52-9f3e-2d1c0b9a8f7e",
     ),
     Mask(
         "temporary folder",
-        re.compile(r"(?:/[\w.+-]{1,80}){0,8}/pytest-of-[\w.-]{1,64}/pytest-(?:\d{1,9}|current)(?:/popen-gw\d{1,3})?"),
+        re.compile(
+            r"(?:(?:<tmp>|/[\w.+-]{1,80})(?:/[\w.+-]{1,80}){0,8})?/pytest-of-[\w.-]{1,64}"
+            r"/pytest-(?:\d{1,9}|current)(?:/popen-gw\d{1,3})?"
+        ),
         "<tmp>",
         "pytest's numbered folders",
-        "/tmp/pytest-of-ann/pytest-12/test_write0",
+        "/tmp/pytest-of-ann/pytest-12/popen-gw1/test_write0",
+        ("pytest-of-",),
     ),
+    Mask("test's folder", re.compile(r"(<tmp>/[A-Za-z_][\w.-]{0,60}?)\d{1,4}(?=[/'\"]|$)"), r"\1", "numbered by pytest", "<tmp>/test_write0", ("<tmp>",)),
     Mask(
         "temporary name",
-        re.compile(r"/tmp/tmp[\w]{6,12}\b"),
-        "<tmp>",
-        "names of the tempfile module",
-        "/tmp/tmpab12cd_x",
+        re.compile(r"(<tmp>/)(?:tmp[a-z0-9_]{8}|tmp\.\w{6,12}|([\w.-]{0,40}?)(?=[a-z_]{0,7}\d)[a-z0-9_]{8})(?=[./'\"\s),]|$)"),
+        r"\1\2<random>",
+        "names made by the tempfile module or by mktemp",
+        "<tmp>/store-0p0_77nu/index.json",
+        ("<tmp>",),
     ),
-    Mask("worker", re.compile(r"\bgw\d{1,3}\b"), "gw?", "names of xdist workers", "gw3"),
     Mask(
-        "verbosity hint", re.compile(r"\n?\s*Use -v to get more diff"), "", "depends on -v", "Use -v to get more diff"
+        "temporary place",
+        re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders/\w{2}/\w{1,64}/T)/(?:tmp|[\w.]{1,40}-)\w{6,12}\b"),
+        "<tmp>/<random>",
+        "where the temporary folder was not told",
+        "/tmp/tmpab12cd_x",
+        ("/tmp", "/var/"),
     ),
-)
+    Mask("worker's own", re.compile(r"[_-](?:gw\d{1,3}|master|main)(?=[_-][0-9a-f]{6,40}\b)|[_-]gw\d{1,3}(?![A-Za-z0-9])"), "", "xdist's worker, or none, in a generated name", "test_gw0", ("gw", "ma")),
+    Mask("worker", re.compile(r"(?<![A-Za-z0-9])gw\d{1,3}(?![A-Za-z0-9])"), "gw?", "names of xdist workers", "gw3", ("gw",)),
+    Mask(
+        "thread or task",
+        re.compile(r"\b(Thread|Dummy|Timer|Task|(?:Fork|Spawn|ForkServer)?(?:PoolWorker|Process))-\d{1,9}\b"),
+        r"\1-?",
+        "counted through the whole process",
+        "<Task pending name='Task-17'>",
+        ("-",),
+    ),
+    Mask("pool's thread", re.compile(r"\b((?:ThreadPoolExecutor-|asyncio_)\d{1,6})(?:_\d{1,6})?"), "<pool>", "the thread that was free", "ThreadPoolExecutor-0_3", ("Executor-", "asyncio_")),
+    Mask("callbacks", re.compile(r" ?\b(?:cb|wait_for)=(?:\[[^\]\n]{0,400}\]|<[^<>\n]{0,200}>)"), "", "asyncio's own, in the words of its release", "<Task cb=[f() at a.py:1]>", ("cb=", "wait_for=")),
+    Mask(
+        "interpreter",
+        re.compile(r"(?:<\w{1,20}>)?(?:/[\w.+-]{1,60}){0,8}/bin/(?:python|pypy)[\d.]{0,6}(?![\w-])"),
+        "<python>",
+        "each machine has its own",
+        "/opt/venvs/a/bin/python3.11",
+        ("/bin/p",),
+    ),
+    Mask(
+        "installed package",
+        re.compile(r"(?:<\w{1,20}>)?(?:/[\w.+-]{1,60}){0,10}/(?:site|dist)-packages/"),
+        "<site>/",
+        "where packages are installed",
+        "/opt/a/lib/python3.11/site-packages/requests/api.py",
+        ("-packages/",),
+    ),
+    Mask(
+        "standard library",
+        re.compile(r"(?:<\w{1,20}>)?(?:/[\w.+-]{1,60}){0,8}/lib(?:64)?/(?:python|pypy)3\.\d{1,2}/"),
+        "<stdlib>/",
+        "where Python is installed",
+        "/usr/lib/python3.12/json/decoder.py",
+        ("/lib",),
+    ),
+    Mask(
+        "source line",
+        re.compile(r"(\.(?:py|pyx|pyi|c|cc|cpp|h|hpp|rs|go|js|ts|html?|j2)\b)(?:\"?, line \d{1,7}|:\d{1,7}(?::\d{1,5})?)"),
+        r"\1",
+        "lines of source move with each edit above them",
+        "calc.py:17",
+        (".",),
+    ),
+    Mask("python", re.compile(r"\b([Pp]ython|CPython|PyPy|py)[ /-]?3\.\d{1,2}(?:\.\d{1,2})?\b"), r"\1 3", "the release that runs the tests", "Python 3.11.7", ("3.",)),
+    Mask("path class", re.compile(r"\b(?:Pure)?(?:Posix|Windows)Path\("), "Path(", "depends on the system", "PosixPath('a')", ("Path(",)),
+    Mask(
+        "numpy scalar",
+        re.compile(r"\bnp\.(?:(?:float|int|uint|complex|bool|str|longdouble|datetime|timedelta)\w{0,8}\(([^()\n]{0,80})\)|(True|False)_)"),
+        r"\1\2",
+        "numpy 2 names the type of a number",
+        "np.float64(2.5)",
+        ("np.",),
+    ),
+    Mask("encoding", re.compile(r"\bencoding='utf-?8'", re.IGNORECASE), "encoding='utf-8'", "spelled by release", "encoding='UTF-8'", ("encoding=",)),
+    Mask(
+        "local port",
+        re.compile(r"((?:\blocalhost|\b127\.0\.0\.1|\b0\.0\.0\.0|::1?\]?)(?::|', ?))(\d{5})\b"),
+        _port,
+        "the system gives out ports",
+        "http://127.0.0.1:40665/api",
+        (":", ","),
+    ),
+    Mask("port", re.compile(r"(\bport[ =:]{1,2}\(?|[\w\]]:)(\d{5})\b", re.IGNORECASE), _port, "the system gives out ports", "(port 33237)", ("port", "Port", ":"), loose=True),
+    Mask(
+        "process or thread",
+        re.compile(r"\b((?:p?pid|tid|uid|gid|euid)[ =:#(]{1,3}|(?:process|thread|ident|native_id|thread[_ ]id)[ =:#(]{1,3}(?=\d{4}))\d{1,20}\b", re.IGNORECASE),
+        r"\1?",
+        "numbers given out by the system",
+        "worker died (pid 29146)",
+        ("id", "ID", "rocess", "hread", "ident"),
+        loose=True,
+    ),
+    Mask("seed", re.compile(r"\b(seed(?:ed)?(?: (?:is|was|with|of|value))?[ =:]{1,3})-?\d{1,40}\b", re.IGNORECASE), r"\1?", "random by intent", "random seed 272923027", ("eed", "EED"), loose=True),
+    Mask(
+        "measured time",
+        re.compile(r"(?<![\w.])\d{1,9}\.\d{3,12} ?" + UNITS),
+        "<duration>",
+        "nobody writes a limit so exactly",
+        "not ready in 0.042s",
+        (".",),
+        loose=True,
+    ),
+    Mask(
+        "measured time, short",
+        re.compile(r"\b(took|taken|elapsed|lasted|ran for|running for|spent|(?:in|after|waited(?: for)?)(?=[ :=]{1,3}\d{1,9}\.\d[1-9]))([ :=]{1,3})\d{1,9}(?:\.\d{1,12})? ?" + UNITS),
+        r"\1\2<duration>",
+        "how long something took",
+        "Test took 45.11ms",
+        ("took", "taken", "elapsed", "lasted", "for", "spent", "in", "after", "waited"),
+        loose=True,
+    ),
+    Mask("time of day", re.compile(r"(?<![\d:])\d{1,2}:\d\d:\d\d[.,]\d{3,9}\b"), "<time>", "a clock, or a difference of two", "0:00:03.123456", (":",), loose=True),
+    Mask(
+        "memory",
+        re.compile(r"\b(rss|resident|peak|heap|memory(?: usage| use)?|usage|used|grew by)([ :=]{1,3})\d[\d.,]{0,15} ?(?:[kmgt]?i?b|bytes)\b", re.IGNORECASE),
+        r"\1\2<size>",
+        "how much memory a process happens to hold",
+        "rss 123.4 MiB",
+        ("rss", "RSS", "esident", "eak", "eap", "emory", "sage", "used", "grew"),
+        loose=True,
+    ),
+    Mask("revision", re.compile(r"\b(commit|revision|rev|sha|HEAD)([ =:@]{1,2})[0-9a-f]{7,40}\b"), r"\1\2<hex>", "a commit of this run", "commit d927d54", ("commit", "rev", "sha", "HEAD"), loose=True),
+    Mask("hex", re.compile(r"(?<![0-9A-Za-z#.])(?:[0-9a-f]{8,128}|[0-9A-F]{8,128})(?![0-9A-Za-z])"), _hex, "random identifiers", "request 7f8948095cfb117c", loose=True),
+    Mask("pod", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "-<random>", "names that Kubernetes makes", "web-7d4b9c6f5d-x2x9z", ("-",), loose=True),
+    Mask("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "<ulid>", "timed identifiers", "01ARZ3NDEKTSV4RRFFQ69G5FAV", loose=True),
+    Mask("token", re.compile(r"(?<![\w./+-])[\w+-]{22,2000}={0,2}(?![\w./+-])"), _token, "secrets and session keys", "session Xk3vQ9ZtR1mN8bLw2YhUeA", loose=True),
+    Mask("container's address", re.compile(r"\b172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}\b"), "<address>", "docker gives it out", "172.17.0.3", ("172.",), loose=True),
+    Mask("line of a log", re.compile(r"(\"?\b(?:file_)?line\"?: ?)\d{1,6}(?=,)"), r"\1?", "lines inside gRPC and its like", "file_line:3940,", ("line",), loose=True),
+)  # fmt: skip
 
 
-def mask(text: str, known: tuple[tuple[str, str], ...] = ()) -> str:
-    """Replace what is noise: first the known facts of this machine (value, name), then the table."""
-    for value, name in known:
-        text = text.replace(value, name)
+def mask(text: str, loose: bool = True) -> str:
+    """Replace what is noise wherever it stands, and with `loose` what is noise outside an assertion."""
     for row in MASKS:
-        text = row.pattern.sub(row.replacement, text)
+        if (loose or not row.loose) and (not row.needs or any(part in text for part in row.needs)):
+            text = row.pattern.sub(row.replacement, text)
     return text

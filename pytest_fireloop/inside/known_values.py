@@ -1,0 +1,89 @@
+"""Replaces the values of this machine and this run wherever they stand as whole words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from functools import lru_cache
+
+#: The name under which the time of the run's start is known, in seconds since 1970.
+START = "<start>"
+USER = "<user>"
+#: Users whose names are words that a text may mean otherwise stand for a user only in such a place.
+USER_PLACE = r"(?:(?<=[/\\'\"=@:(~])|(?<=\buser )|(?<=\brole )|(?<=\bowner )|(?<=\blogin )|(?<=\bfor )|(?<=\bby ))"
+DAY = 86_400
+MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}  # noqa: SIM905 - read better so
+
+ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+CLOCK = r"\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?"
+TIMES = (
+    re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?:[T _]" + CLOCK + ZONE + r")?(?![\w-])"),
+    re.compile(r"\b(\d{4})(\d\d)(\d\d)(?:[T_-]?\d{6}(?:\d{3,6})?Z?)?(?!\d)"),
+    re.compile(r"\b(\d{4})/(\d\d)/(\d\d)(?: " + CLOCK + ZONE + ")?"),
+    re.compile(r"\bdate(?:time)?\((\d{4}), (\d{1,2}), (\d{1,2})(?:, \d{1,2}){0,4}(?:, \d{1,6})?(?:, (?:fold=1|tzinfo=[^()\n]{1,60}(?:\([^()\n]{0,60}\))?))?\)"),
+)  # fmt: skip
+NAMED = (
+    re.compile(r"\b(?:\w{3}, )?(\d{1,2})[ /-]([A-Z][a-z]{2})[ /-](\d{4})(?:[ :]" + CLOCK + ZONE + ")?"),
+    re.compile(r"\b(?:\w{3} )?([A-Z][a-z]{2}) {1,2}(\d{1,2}) " + CLOCK + r" (\d{4})\b"),
+)
+#: Seconds, milliseconds, microseconds or nanoseconds since 1970, for the years 2001 to 2033 and on.
+EPOCH = re.compile(r"(?<![\w.])(1\d{9})(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?(?![\w])")
+#: A time so exact was read from a clock, whenever that was.
+EXACT = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3,9}" + ZONE)
+ANY = re.compile(r"\b\d{4}-\d\d-\d\d[T ]" + CLOCK + ZONE)
+
+
+def replace_known(text: str, known: tuple[tuple[str, str], ...], loose: bool = True) -> str:
+    """Replace values (value, name) by their names, and times near the run's start by one word."""
+    pattern, names, start = _compiled(known)
+    if pattern is not None:
+        text = pattern.sub(lambda found: names[found[0]], text)
+    return _without_times(text, start, loose)
+
+
+@lru_cache(maxsize=64)
+def _compiled(
+    known: tuple[tuple[str, str], ...],
+) -> tuple[re.Pattern[str] | None, dict[str, str], float | None]:
+    names: dict[str, str] = {}
+    start = None
+    parts = []
+    for value, name in sorted(known, key=lambda pair: -len(pair[0])):
+        if name == START:
+            start = _number(value)
+        elif value and value not in names:
+            for spelling in {value, value.replace("\\", "\\\\")}:
+                names[spelling] = name
+                place = USER_PLACE if name == USER else r"(?<![\w-])"
+                # a name may end a sentence, but `/srv/shop` is no part of `/srv/shop2` or `/srv/shop.old`
+                end = "" if value.endswith("/") else r"(?![\w-]|\.\w)"
+                parts.append(place + re.escape(spelling) + end)
+    return (re.compile("|".join(parts)) if parts else None), names, start
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _without_times(text: str, start: float | None, loose: bool) -> str:
+    if start is None:
+        return ANY.sub("<time>", text) if loose else text
+    first = dt.date(1970, 1, 1).toordinal() + int(start // DAY)
+
+    def near(found: re.Match[str], year: str, month: int, day: str) -> str:
+        try:
+            away = abs(dt.date(int(year), month, int(day)).toordinal() - first)
+        except ValueError:
+            return found[0]
+        # a day either way, for time zones and for runs over midnight
+        return "<time>" if away <= 1 else found[0]
+
+    for pattern in TIMES:
+        text = pattern.sub(lambda found: near(found, found[1], int(found[2]), found[3]), text)
+    text = NAMED[0].sub(lambda found: near(found, found[3], MONTHS.get(found[2].lower(), 0), found[1]), text)
+    text = NAMED[1].sub(lambda found: near(found, found[3], MONTHS.get(found[1].lower(), 0), found[2]), text)
+    text = EPOCH.sub(lambda found: "<time>" if abs(int(found[1]) - start) <= DAY else found[0], text)
+    return EXACT.sub("<time>", text) if loose else text
