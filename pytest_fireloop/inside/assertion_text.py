@@ -8,15 +8,17 @@ from .literals import one_order
 
 #: Longer values are cut by pytest when a difference follows; so many characters of both ends it always shows.
 WHOLE, HEAD, TAIL = 28, 12, 13
+#: The length to which pytest cuts them, with some room for what masks made of them.
+WIDTH = 34
 #: Values in lines that say where a value came from are cut further on.
 LONG = 160
-#: Changed lines that are always shown; of a longer difference only the first change is.
-SHOWN_LINES = 4
 #: Characters that pytest leaves beside a difference.
 BESIDE = 8
 
 OPERATOR = re.compile(r" (==|!=|<=|>=|<|>|not in|in|is not|is) ")
 QUOTED = re.compile(r"'(?:[^'\\\n]|\\.){0,400}'|\"(?:[^\"\\\n]|\\.){0,400}\"")
+#: How much of an explanation pytest shows by default, and what it may be longer without being cut.
+LINES, TOLERATED_LINES, CHARACTERS, TOLERATED_CHARACTERS, EDGE = 8, 2, 640, 50, 40
 WHERE = re.compile(r" {1,3}\+ {1,40}(?:where|and) ")
 DROPPED = re.compile(
     r"\s{0,8}(?:Omitting \d{1,9} |Skipping \d{1,9} |Use -vv? to |\.\.\.Full output truncated|"
@@ -40,14 +42,20 @@ EXACT_NUMBER = re.compile(r"(?<![\w.])\d{1,9}\.\d{4,20}(?:e-?\d{1,3})?\b|\b\d\.?
 def assertion(lines: list[str], statement: str) -> list[str]:
     """Return the stable lines of `assert …` with its explanation, its origins and its notes."""
     shown, origins, notes = _parts(lines[1:])
-    explanation = _explanation(shown)
-    summary = one_order(lines[0], shorten=True)
-    if explanation:
-        summary = _cut_operands(summary)
+    left, operator, right = _operands(lines[0])
+    explanation = []
+    if any(line.strip() for line in shown) and operator:
+        width = sum(min(len(side), WIDTH) for side in (left, right)) + len(f"assert  {operator} ")
+        explanation = _explanation(shown, width, is_text=left.startswith(("'", '"')))
+        left, right = _operand(left), _operand(right)
+    else:
+        left, right = (one_order(side, shorten=True) for side in (left, right))
+    summary = f"assert {left} {operator} {right}"
     if MEASURED.search(statement):
-        left, operator, right = _operands(summary)
         if operator in {"<", ">", "<=", ">="}:
-            summary = f"{EXACT_NUMBER.sub('<measured>', left)} {operator} {EXACT_NUMBER.sub('<measured>', right)}"
+            summary = (
+                f"assert {EXACT_NUMBER.sub('<measured>', left)} {operator} {EXACT_NUMBER.sub('<measured>', right)}"
+            )
             origins = [EXACT_NUMBER.sub("<measured>", line) for line in origins]
     return [
         summary,
@@ -77,26 +85,63 @@ def _parts(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
     return shown, origins, notes
 
 
-def _explanation(lines: list[str]) -> list[str]:
+def _explanation(lines: list[str], width: int, is_text: bool) -> list[str]:
+    by_default, cut = _as_by_default(lines)
+    if is_text:
+        by_default = _from_first_change(by_default)
+    shown, cut = _as_truncated(by_default, cut, width)
+    kept = [line for line in shown if line.strip(" .") and not DROPPED.match(line)]
+    return [one_order(line, shorten=True) for line in _sections(_differences(kept, whole=False, cut=cut), cut)]
+
+
+def _as_by_default(lines: list[str]) -> tuple[list[str], bool]:
+    """Undo what verbosity adds, and tell whether lines are missing at the end."""
     kept: list[str] = []
     equal = False
-    cut = any("Full output truncated" in line for line in lines)
     for line in lines:
         if line.startswith(WHOLE_DIFF):
-            break
-        if not line.strip() or DROPPED.match(line):
-            continue
+            while kept and not kept[-1].strip():
+                kept.pop()
+            return [*kept, "Use -v to get more diff"], False
+        if line.startswith("...Full output truncated"):
+            while kept and not kept[-1].strip():
+                kept.pop()
+            if kept and kept[-1].endswith("..."):
+                kept[-1] = kept[-1][:-3]
+            return kept, True
         header = line.rstrip().endswith(":") and not line.startswith((" ", "-", "+", "{", "[", "("))
         equal = line.startswith(EQUAL) or (equal and not header)
         if not equal:
             kept.append(line)
-    if cut and kept and kept[-1].endswith("..."):
-        kept[-1] = kept[-1][:-3]
-    return [one_order(line, shorten=True) for line in _sections(_differences(kept, whole=False))]
+        elif line.startswith(EQUAL):
+            kept.append("Omitting 1 identical items")
+    return kept, False
 
 
-def _sections(lines: list[str]) -> list[str]:
-    """Sort what stands below a header of something without an order."""
+def _from_first_change(lines: list[str]) -> list[str]:
+    """Leave out what two texts have in common before they differ, which pytest skips unless it is told not to."""
+    first = next((number for number, line in enumerate(lines) if line[:2] in {"- ", "+ ", "-", "+"}), len(lines))
+    return [line for line in lines[:first] if line[:2] != "  "] + lines[first:]
+
+
+def _as_truncated(lines: list[str], cut: bool, width: int) -> tuple[list[str], bool]:
+    """Cut an explanation where pytest cuts it for people: continuous integration and `-vv` show all of it."""
+    if not cut and len(lines) + 1 > LINES + TOLERATED_LINES:
+        lines, cut = lines[: LINES - 1], True
+    left = CHARACTERS - width
+    if sum(map(len, lines)) > left + (0 if cut else TOLERATED_CHARACTERS) - (EDGE if cut else 0):
+        kept = []
+        for line in lines:
+            left -= len(line)
+            if left < EDGE:
+                break  # where exactly a line is cut depends on names that differ between machines
+            kept.append(line)
+        return kept, True
+    return lines, cut
+
+
+def _sections(lines: list[str], cut: bool = False) -> list[str]:
+    """Sort what stands below a header of something without an order; of what is cut any part may be missing."""
     made: list[str] = []
     items: list[str] = []
     unordered = False
@@ -108,13 +153,14 @@ def _sections(lines: list[str]) -> list[str]:
         items = []
         unordered = UNORDERED.match(line) is not None
         made.append(line)
-    return made + sorted(items)
+    return made if cut else made + sorted(items)
 
 
-def _differences(lines: list[str], whole: bool) -> list[str]:
-    """Reduce a difference of lines to what changed in it."""
+def _differences(lines: list[str], whole: bool, cut: bool = False) -> list[str]:
+    """Reduce a difference of lines to what changed in it; of what is cut only the first change is always shown."""
     changed = [line for line in lines if line[:1] in {"-", "+"} and line[1:2] in {" ", ""}]
-    if not changed or (whole and not all(any(line[0] == sign for line in changed) for sign in "-+")):
+    is_diff = all(any(line[0] == sign for line in changed) for sign in "-+") or any(line[:1] == " " for line in lines)
+    if not changed or (whole and not is_diff):
         return lines
     others = [line for line in lines if line[:1] not in {"-", "+", "?", " "}]
     first: list[str] = []
@@ -128,7 +174,7 @@ def _differences(lines: list[str], whole: bool) -> list[str]:
         else:
             first.append(one.rstrip() if whole else one[:60].rstrip())
             index += 1
-        if not whole and len(changed) > SHOWN_LINES:
+        if cut:
             break
     return others + first
 
@@ -148,30 +194,30 @@ def _trimmed(minus: str, plus: str) -> list[str]:
 
 
 def _operands(summary: str) -> tuple[str, str, str]:
-    """Split at the first operator that stands in no string and no bracket, else at the first that stands anywhere."""
-    bare = QUOTED.sub(lambda found: "_" * len(found[0]), summary)
+    """Split at the operator: of values cut in the middle by their length, else outside of strings and brackets."""
+    bare = summary[len("assert ") :]
+    if "..." in bare:
+        # where a value was cut, brackets and quotes no longer match
+        for found in OPERATOR.finditer(bare):
+            if found.start() <= WIDTH and len(bare) - found.end() <= WIDTH:
+                return bare[: found.start()], found[1], bare[found.end() :]
+    plain = QUOTED.sub(lambda found: "_" * len(found[0]), bare)
     first = None
-    for found in OPERATOR.finditer(bare):
-        before = bare[: found.start()]
+    for found in OPERATOR.finditer(plain):
         first = first or found
+        before = plain[: found.start()]
         if all(before.count(one) == before.count(other) for one, other in ("()", "[]", "{}")):
             first = found
             break
-    if first is None:
-        return summary, "", ""
-    return summary[: first.start()], first[1], summary[first.end() :]
-
-
-def _cut_operands(summary: str) -> str:
-    left, operator, right = _operands(summary)
-    left = left.removeprefix("assert ")
-    return f"assert {_operand(left)} {operator} {_operand(right)}"
+    return (bare[: first.start()], first[1], bare[first.end() :]) if first else (bare, "", "")
 
 
 def _operand(text: str) -> str:
     text = text.strip()
-    if text.startswith(("{", "frozenset(", "set(")):
-        return "{}"  # what differs follows, and what pytest shows here depends on order and width
+    if "..." not in text or len(text) > WIDTH:
+        text = one_order(text, shorten=True)
+    if text.startswith("{") and ": " in text:
+        return "{}"  # what differs follows, and what pytest shows of a dictionary depends on width and release
     if len(text) <= WHOLE and "..." not in text:
         return text
     return f"{text[:HEAD]}…{text[-TAIL:]}" if text[:1] in {"'", '"'} else f"{text[:HEAD]}…"

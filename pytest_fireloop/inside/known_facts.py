@@ -52,7 +52,7 @@ def named_values(
 ) -> tuple[tuple[str, str], ...]:
     """Name the values that are worth replacing, the longest first."""
     pairs: dict[str, str] = {}
-    for value, name in ((basetemp, "<tmp>"), (root, "<root>"), (temporary, "<tmp>"), (home, "<home>")):
+    for value, name in ((basetemp, "<tests>"), (root, "<root>"), (temporary, "<tmp>"), (home, "<home>")):
         for spelling in _spellings(value):
             pairs.setdefault(spelling, name)
     for prefix in prefixes:

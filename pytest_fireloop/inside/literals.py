@@ -7,6 +7,7 @@ import re
 #: Elements that pytest shows of a container when it is not asked for more.
 SHOWN = {"[": 6, "(": 6, "{": 6, ":": 4}
 PIECE = re.compile(r"'(?:[^'\\\n]|\\.){0,400}'|\"(?:[^\"\\\n]|\\.){0,400}\"|[\[\](){},:]|[^\[\](){},:'\"]{1,400}|['\"]")
+NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?$")
 PAIRS = {"[": "]", "(": ")", "{": "}"}
 DEPTH = 40
 
@@ -36,6 +37,12 @@ def one_order(text: str, shorten: bool = False) -> str:
     return "".join(stack[0].parts)
 
 
+def _place(element: str) -> tuple[bool, float, str]:
+    """Sort numbers by value, as pytest does where it can, and the mark of what is left out last."""
+    number = float(element) if NUMBER.match(element) else 0.0
+    return element == "...", number, element
+
+
 class _Group:
     """What stands between two brackets."""
 
@@ -58,7 +65,7 @@ class _Group:
         self.close()
         elements = self.elements
         if self.bracket == "{" and not self.pairs and len(elements) > 1:
-            ordered = sorted((each.strip() for each in elements), key=lambda each: (each == "...", each))
+            ordered = sorted((each.strip() for each in elements), key=_place)
             elements = [ordered[0], *(f" {each}" for each in ordered[1:])]
         limit = SHOWN[":" if self.pairs else self.bracket]
         if shorten and len(elements) > limit and elements[limit].strip() != "...":

@@ -59,8 +59,10 @@ def _is_compared(found: re.Match[str]) -> bool:
 
 MASKS = (
     Mask("colour", re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]"), "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
-    Mask("address", re.compile(r"\b0x[0-9a-fA-F]{5,16}\b"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
-    Mask("identity", re.compile(r"\bid=(['\"]?)\d{9,20}\1"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
+    Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{5,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16})"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
+    Mask("identity", re.compile(r"\bid=(?:(['\"]?)\d{9,20}\1|['\"]?\d{2,20}\.\.\.\d{0,20}['\"]?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
+    # where Linux and macOS put the heap and what is mapped
+    Mask("address as a number", re.compile(r"(?<![\w.])(?:9[3-6]\d{12}|1(?:3[89]|40)\d{12})(?![\w.])"), "<address>", "id() is an address", "140186619308688"),
     Mask(
         "uuid",
         # versions 3, 5 and 8 are made from a name, so they are data
@@ -75,15 +77,15 @@ MASKS = (
             r"(?:(?:<tmp>|/[\w.+-]{1,80})(?:/[\w.+-]{1,80}){0,8})?/pytest-of-[\w.-]{1,64}"
             r"/pytest-(?:\d{1,9}|current)(?:/popen-gw\d{1,3})?"
         ),
-        "<tmp>",
+        "<tests>",
         "pytest's numbered folders",
         "/tmp/pytest-of-ann/pytest-12/popen-gw1/test_write0",
         ("pytest-of-",),
     ),
-    Mask("test's folder", re.compile(r"(<tmp>/[A-Za-z_][\w.-]{0,60}?)\d{1,4}(?=[/'\"]|$)"), r"\1", "numbered by pytest", "<tmp>/test_write0", ("<tmp>",)),
+    Mask("test's folder", re.compile(r"(<tests>/[A-Za-z_][\w.-]{0,60}?)\d{1,4}(?=[/'\"\s),:;]|$)"), r"\1", "numbered by pytest", "<tests>/test_write0", ("<tests>",)),
     Mask(
         "temporary name",
-        re.compile(r"(<tmp>/)(?:tmp[a-z0-9_]{8}|tmp\.\w{6,12}|([\w.-]{0,40}?)(?=[a-z_]{0,7}\d)[a-z0-9_]{8})(?=[./'\"\s),]|$)"),
+        re.compile(r"(<tmp>/)(?:tmp[a-z0-9_]{8}|tmp\.\w{6,12}|((?:[\w.-]{0,40}?[-_.])?)(?=[a-z_]{0,7}\d)[a-z0-9_]{8})(?=[./'\"\s),:;]|$)"),
         r"\1\2<random>",
         "names made by the tempfile module or by mktemp",
         "<tmp>/store-0p0_77nu/index.json",

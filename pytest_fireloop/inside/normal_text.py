@@ -15,7 +15,7 @@ HEAD, TAIL = 6_000, 1_500
 #: An assertion of unittest, a mock or an array library: its values are what the test is about.
 COMPARES = re.compile(
     r" [!=]= | (?:not )?(?:less|greater) than | != |not found in|unexpectedly|\bdiffer|\bis not (?:true|false)\b|"
-    r"\bnot equal\b|\bare (?:not equal|different)\b|\bmismatch\b|\bexpected\b[^\n]{0,200}|\b[Rr]egex\b|didn't match",
+    r"\bnot equal\b|\bare (?:not equal|different)\b|\bmismatch\b|\bexpected\b[^\n]{0,200}|\b[Rr]egex\b|didn't match|but not the (?:first|second)",
     re.IGNORECASE,
 )
 #: Two identifiers compared with each other are data, whichever way they were made.

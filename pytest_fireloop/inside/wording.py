@@ -66,7 +66,7 @@ WORDINGS = (
 HINT = re.compile(
     r"\s{0,8}(?:You can (?:reproduce|add)\b|\(?Background on this error at|(?:For further|For more) information\b|"
     r"See (?:also )?https?:|Enable tracemalloc|Set self\.maxDiff|Diff is \d{1,9} characters long|"
-    r"Use -vv? to (?:get|show)|\.\.\.Full output truncated|\.\.\. ?\(\d{1,9} more lines\)|"
+    r"\.\.\. ?\(\d{1,9} more lines\)|"
     r"Run (?:with|pytest with) |use 'pytest --fixtures|available fixtures:|Hint: )"
 )
 
