@@ -42,7 +42,7 @@ EXACT_NUMBER = re.compile(r"(?<![\w.])\d{1,9}\.\d{4,20}(?:e-?\d{1,3})?\b|\b\d\.?
 def assertion(lines: list[str], statement: str) -> list[str]:
     """Return the stable lines of `assert …` with its explanation, its origins and its notes."""
     shown, origins, notes = _parts(lines[1:])
-    left, operator, right = _operands(lines[0])
+    left, operator, right = operands(lines[0])
     explanation = []
     if any(line.strip() for line in shown) and operator:
         width = sum(min(len(side), WIDTH) for side in (left, right)) + len(f"assert  {operator} ")
@@ -51,12 +51,9 @@ def assertion(lines: list[str], statement: str) -> list[str]:
     else:
         left, right = (one_order(side, shorten=True) for side in (left, right))
     summary = f"assert {left} {operator} {right}"
-    if MEASURED.search(statement):
-        if operator in {"<", ">", "<=", ">="}:
-            summary = (
-                f"assert {EXACT_NUMBER.sub('<measured>', left)} {operator} {EXACT_NUMBER.sub('<measured>', right)}"
-            )
-            origins = [EXACT_NUMBER.sub("<measured>", line) for line in origins]
+    if MEASURED.search(statement) and operator in {"<", ">", "<=", ">="}:
+        summary = f"assert {EXACT_NUMBER.sub('<measured>', left)} {operator} {EXACT_NUMBER.sub('<measured>', right)}"
+        origins = [EXACT_NUMBER.sub("<measured>", line) for line in origins]
     return [
         summary,
         *explanation,
@@ -193,13 +190,18 @@ def _trimmed(minus: str, plus: str) -> list[str]:
     return [f"- {left[begin : len(left) - rest]}", f"+ {right[begin : len(right) - rest]}"]
 
 
-def _operands(summary: str) -> tuple[str, str, str]:
+def operands(summary: str) -> tuple[str, str, str]:
     """Split at the operator: of values cut in the middle by their length, else outside of strings and brackets."""
     bare = summary[len("assert ") :]
     if "..." in bare:
         # where a value was cut, brackets and quotes no longer match
         for found in OPERATOR.finditer(bare):
             if found.start() <= WIDTH and len(bare) - found.end() <= WIDTH:
+                return bare[: found.start()], found[1], bare[found.end() :]
+    if bare.startswith(("'", '"')):
+        # a text too long to be matched as one
+        for found in OPERATOR.finditer(bare):
+            if found.start() > 1 and bare[found.start() - 1] == bare[0]:
                 return bare[: found.start()], found[1], bare[found.end() :]
     plain = QUOTED.sub(lambda found: "_" * len(found[0]), bare)
     first = None

@@ -29,36 +29,30 @@ NAMED = (
 #: Seconds, milliseconds, microseconds or nanoseconds since 1970, for the years 2001 to 2033 and on.
 EPOCH = re.compile(r"(?<![\w.])(1\d{9})(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?(?![\w])")
 #: A time so exact was read from a clock, whenever that was.
-EXACT = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3,9}" + ZONE)
-ANY = re.compile(r"\b\d{4}-\d\d-\d\d[T ]" + CLOCK + ZONE)
+EXACT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3,9}" + ZONE)
+ANY = re.compile(r"\d{4}-\d\d-\d\d[T ]" + CLOCK + ZONE)
 
 
 def replace_known(text: str, known: tuple[tuple[str, str], ...], loose: bool = True) -> str:
     """Replace values (value, name) by their names, and times near the run's start by one word."""
-    pattern, names, start = _compiled(known)
-    if pattern is not None:
-        text = pattern.sub(lambda found: names[found[0]], text)
+    start = None
+    # the longest first, for a home holds the root
+    for value, name in sorted(known, key=lambda pair: (-len(pair[0]), pair[0])):
+        if name == START:
+            start = _number(value)
+            continue
+        for spelling in (value, value.replace("\\", "\\\\")):
+            if value and spelling in text:
+                text = _pattern(spelling, name).sub(name, text)
     return _without_times(text, start, loose)
 
 
-@lru_cache(maxsize=64)
-def _compiled(
-    known: tuple[tuple[str, str], ...],
-) -> tuple[re.Pattern[str] | None, dict[str, str], float | None]:
-    names: dict[str, str] = {}
-    start = None
-    parts = []
-    for value, name in sorted(known, key=lambda pair: -len(pair[0])):
-        if name == START:
-            start = _number(value)
-        elif value and value not in names:
-            for spelling in {value, value.replace("\\", "\\\\")}:
-                names[spelling] = name
-                place = USER_PLACE if name == USER else r"(?<![\w-])"
-                # a name may end a sentence, but `/srv/shop` is no part of `/srv/shop2` or `/srv/shop.old`
-                end = "" if value.endswith("/") else r"(?![\w-]|\.\w)"
-                parts.append(place + re.escape(spelling) + end)
-    return (re.compile("|".join(parts)) if parts else None), names, start
+@lru_cache(maxsize=256)
+def _pattern(value: str, name: str) -> re.Pattern[str]:
+    place = USER_PLACE if name == USER else r"(?<![\w<-])"
+    # a name may end a sentence, but `/srv/shop` is no part of `/srv/shop2` or `/srv/shop.old`
+    end = "" if value.endswith("/") else r"(?![\w-]|\.\w)"
+    return re.compile(place + re.escape(value) + end)
 
 
 def _number(value: str) -> float | None:
@@ -81,9 +75,11 @@ def _without_times(text: str, start: float | None, loose: bool) -> str:
         # a day either way, for time zones and for runs over midnight
         return "<time>" if away <= 1 else found[0]
 
-    for pattern in TIMES:
-        text = pattern.sub(lambda found: near(found, found[1], int(found[2]), found[3]), text)
-    text = NAMED[0].sub(lambda found: near(found, found[3], MONTHS.get(found[2].lower(), 0), found[1]), text)
-    text = NAMED[1].sub(lambda found: near(found, found[3], MONTHS.get(found[1].lower(), 0), found[2]), text)
-    text = EPOCH.sub(lambda found: "<time>" if abs(int(found[1]) - start) <= DAY else found[0], text)
-    return EXACT.sub("<time>", text) if loose else text
+    if any(str(dt.date.fromordinal(day).year) in text for day in (first - 1, first + 1)):
+        for pattern in TIMES:
+            text = pattern.sub(lambda found: near(found, found[1], int(found[2]), found[3]), text)
+        text = NAMED[0].sub(lambda found: near(found, found[3], MONTHS.get(found[2].lower(), 0), found[1]), text)
+        text = NAMED[1].sub(lambda found: near(found, found[3], MONTHS.get(found[1].lower(), 0), found[2]), text)
+    if any(str(int(start) + away)[:5] in text for away in (-DAY, 0, DAY)):
+        text = EPOCH.sub(lambda found: "<time>" if abs(int(found[1]) - start) <= DAY else found[0], text)
+    return EXACT.sub("<time>", text) if loose and ":" in text else text

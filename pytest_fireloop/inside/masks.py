@@ -14,13 +14,15 @@ COMPARED = re.compile(
     r"crc\w{0,4}|etag|fingerprint|signature|colou?r)\W{0,6}$",
     re.IGNORECASE,
 )
+PORT = re.compile(r"(?:port[ =:]{1,2}\(?|[\w\]]:)$", re.IGNORECASE)
 UNITS = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b"
 
 
 class Mask(NamedTuple):
     """One kind of noise; `pattern` must run in linear time on any input, so its repeats are bounded.
 
-    Without one of `needs` in the text it cannot match. A `loose` mask is not for the values of an assertion, which
+    Without one of `needs` in the text, or a word of `length`, it cannot match. Patterns begin with what they consume,
+    and look behind it afterwards: that way they are searched fast. A `loose` mask is not for the values of an assertion, which
     are what the test is about.
     """
 
@@ -31,15 +33,21 @@ class Mask(NamedTuple):
     example: str
     needs: tuple[str, ...] = ()
     loose: bool = False
+    length: int = 0
 
 
 def _port(found: re.Match[str]) -> str:
     return f"{found[1]}<port>" if FIRST_EPHEMERAL_PORT <= int(found[2]) <= 65_535 else found[0]
 
 
+def _said_port(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - 6) : found.end(1)]
+    return _port(found) if PORT.search(before) else found[0]
+
+
 def _hex(found: re.Match[str]) -> str:
     token = found[0]
-    mixed = not token.isdigit() and not token.isalpha()
+    mixed = not token.isdigit() and not token.isalpha() and token in {token.lower(), token.upper()}
     return "<hex>" if mixed and not _is_compared(found) else token
 
 
@@ -62,14 +70,16 @@ MASKS = (
     Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{5,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16})"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
     Mask("identity", re.compile(r"\bid=(?:(['\"]?)\d{9,20}\1|['\"]?\d{2,20}\.\.\.\d{0,20}['\"]?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
     # where Linux and macOS put the heap and what is mapped
-    Mask("address as a number", re.compile(r"(?<![\w.])(?:9[3-6]\d{12}|1(?:3[89]|40)\d{12})(?![\w.])"), "<address>", "id() is an address", "140186619308688"),
+    Mask("address as a number", re.compile(r"[19](?<![\w.].)(?:(?<=9)[3-6]\d{12}|(?<=1)(?:3[89]|40)\d{12})(?![\w.])"), "<address>", "id() is an address", "140186619308688", length=14),
     Mask(
         "uuid",
         # versions 3, 5 and 8 are made from a name, so they are data
-        re.compile(r"\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[14679][0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}\b"),
+        re.compile(r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[14679][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\b"),
         _uuid,
         "random or timed identifiers",
         "order 6f1c2a9e-0b7d-4a52-9f3e-2d1c0b9a8f7e",
+        ("-",),
+        length=36,
     ),
     Mask(
         "temporary folder",
@@ -144,6 +154,7 @@ MASKS = (
         (".",),
     ),
     Mask("python", re.compile(r"\b([Pp]ython|CPython|PyPy|py)[ /-]?3\.\d{1,2}(?:\.\d{1,2})?\b"), r"\1 3", "the release that runs the tests", "Python 3.11.7", ("3.",)),
+    Mask("file descriptor", re.compile(r"\bfd=\d{1,6}\b"), "fd=?", "the number that was free", "<socket.socket fd=14>", ("fd=",)),
     Mask("path class", re.compile(r"\b(?:Pure)?(?:Posix|Windows)Path\("), "Path(", "depends on the system", "PosixPath('a')", ("Path(",)),
     Mask(
         "numpy scalar",
@@ -160,22 +171,22 @@ MASKS = (
         _port,
         "the system gives out ports",
         "http://127.0.0.1:40665/api",
-        (":", ","),
+        ("localhost", "127.0.0.1", "0.0.0.0", "::"),
     ),
-    Mask("port", re.compile(r"(\bport[ =:]{1,2}\(?|[\w\]]:)(\d{5})\b", re.IGNORECASE), _port, "the system gives out ports", "(port 33237)", ("port", "Port", ":"), loose=True),
+    Mask("port", re.compile(r"([ =:(])(\d{5})\b"), _said_port, "the system gives out ports", "(port 33237)", loose=True),
     Mask(
         "process or thread",
         re.compile(r"\b((?:p?pid|tid|uid|gid|euid)[ =:#(]{1,3}|(?:process|thread|ident|native_id|thread[_ ]id)[ =:#(]{1,3}(?=\d{4}))\d{1,20}\b", re.IGNORECASE),
         r"\1?",
         "numbers given out by the system",
         "worker died (pid 29146)",
-        ("id", "ID", "rocess", "hread", "ident"),
+        ("pid", "PID", "Pid", "tid", "TID", "uid", "gid", "rocess ", "rocess=", "hread", "ident", "native_id"),
         loose=True,
     ),
     Mask("seed", re.compile(r"\b(seed(?:ed)?(?: (?:is|was|with|of|value))?[ =:]{1,3})-?\d{1,40}\b", re.IGNORECASE), r"\1?", "random by intent", "random seed 272923027", ("eed", "EED"), loose=True),
     Mask(
         "measured time",
-        re.compile(r"(?<![\w.])\d{1,9}\.\d{3,12} ?" + UNITS),
+        re.compile(r"\d(?<![\w.]\d)\d{0,8}\.\d{3,12} ?" + UNITS),
         "<duration>",
         "nobody writes a limit so exactly",
         "not ready in 0.042s",
@@ -191,7 +202,7 @@ MASKS = (
         ("took", "taken", "elapsed", "lasted", "for", "spent", "in", "after", "waited"),
         loose=True,
     ),
-    Mask("time of day", re.compile(r"(?<![\d:])\d{1,2}:\d\d:\d\d[.,]\d{3,9}\b"), "<time>", "a clock, or a difference of two", "0:00:03.123456", (":",), loose=True),
+    Mask("time of day", re.compile(r"\d(?<![\d:]\d)\d?:\d\d:\d\d[.,]\d{3,9}\b"), "<time>", "a clock, or a difference of two", "0:00:03.123456", (":",), loose=True),
     Mask(
         "memory",
         re.compile(r"\b(rss|resident|peak|heap|memory(?: usage| use)?|usage|used|grew by)([ :=]{1,3})\d[\d.,]{0,15} ?(?:[kmgt]?i?b|bytes)\b", re.IGNORECASE),
@@ -202,10 +213,10 @@ MASKS = (
         loose=True,
     ),
     Mask("revision", re.compile(r"\b(commit|revision|rev|sha|HEAD)([ =:@]{1,2})[0-9a-f]{7,40}\b"), r"\1\2<hex>", "a commit of this run", "commit d927d54", ("commit", "rev", "sha", "HEAD"), loose=True),
-    Mask("hex", re.compile(r"(?<![0-9A-Za-z#.])(?:[0-9a-f]{8,128}|[0-9A-F]{8,128})(?![0-9A-Za-z])"), _hex, "random identifiers", "request 7f8948095cfb117c", loose=True),
     Mask("pod", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "-<random>", "names that Kubernetes makes", "web-7d4b9c6f5d-x2x9z", ("-",), loose=True),
-    Mask("ulid", re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "<ulid>", "timed identifiers", "01ARZ3NDEKTSV4RRFFQ69G5FAV", loose=True),
-    Mask("token", re.compile(r"(?<![\w./+-])[\w+-]{22,2000}={0,2}(?![\w./+-])"), _token, "secrets and session keys", "session Xk3vQ9ZtR1mN8bLw2YhUeA", loose=True),
+    Mask("hex", re.compile(r"[0-9a-fA-F](?<![0-9A-Za-z#.].)[0-9a-fA-F]{7,127}(?![0-9A-Za-z])"), _hex, "random identifiers", "request 7f8948095cfb117c", loose=True, length=8),
+    Mask("ulid", re.compile(r"[0-7](?<!\w.)[0-9A-HJKMNP-TV-Z]{25}\b"), "<ulid>", "timed identifiers", "01ARZ3NDEKTSV4RRFFQ69G5FAV", loose=True, length=26),
+    Mask("token", re.compile(r"(?<![\w./+-])[\w+-]{22,2000}={0,2}(?![\w./+-])"), _token, "secrets and session keys", "session Xk3vQ9ZtR1mN8bLw2YhUeA", loose=True, length=22),
     Mask("container's address", re.compile(r"\b172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}\b"), "<address>", "docker gives it out", "172.17.0.3", ("172.",), loose=True),
     Mask("line of a log", re.compile(r"(\"?\b(?:file_)?line\"?: ?)\d{1,6}(?=,)"), r"\1?", "lines inside gRPC and its like", "file_line:3940,", ("line",), loose=True),
 )  # fmt: skip
@@ -213,7 +224,10 @@ MASKS = (
 
 def mask(text: str, loose: bool = True) -> str:
     """Replace what is noise wherever it stands, and with `loose` what is noise outside an assertion."""
+    longest = max(map(len, text.split()), default=0)
     for row in MASKS:
-        if (loose or not row.loose) and (not row.needs or any(part in text for part in row.needs)):
+        if row.length > longest or (row.loose and not loose):
+            continue
+        if not row.needs or any(part in text for part in row.needs):
             text = row.pattern.sub(row.replacement, text)
     return text

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from .assertion_text import assertion, comparison
+from .assertion_text import assertion, comparison, operands
 from .known_values import replace_known
 from .literals import one_order
 from .masks import mask
 from .wording import one_name, one_wording
 
 #: Characters that are looked at from a message's start and its end.
-HEAD, TAIL = 6_000, 1_500
+HEAD, TAIL = 2_000, 400
+#: Characters of one line that are kept of a long text, and of the text that is searched for lines.
+LINE, SEARCHED = 400, 20_000
 #: An assertion of unittest, a mock or an array library: its values are what the test is about.
 COMPARES = re.compile(
     r" [!=]= | (?:not )?(?:less|greater) than | != |not found in|unexpectedly|\bdiffer|\bis not (?:true|false)\b|"
@@ -20,17 +22,21 @@ COMPARES = re.compile(
 )
 #: Two identifiers compared with each other are data, whichever way they were made.
 IDENTIFIERS = re.compile(r"(?:assert )?(?:UUID\()?['\"]?[0-9a-fA-F-]{32,36}['\"]?\)? (?:==|!=) ")
+COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+ASSERTION = re.compile(r"(?:^|\n|: )assert ")
 NAME = re.compile(r"([A-Za-z_][\w.]{0,200})(?:: ?|$)")
+FRAME = re.compile(r"(?:INTERNALERROR>)? {0,8}File \"([^\"\n]{1,400})")
+MARKS = re.compile(
+    r"(?:INTERNALERROR>)? {0,200}[~^]{1,400} {0,8}$| {0,8}\[Previous line repeated \d{1,9} more times?\]$"
+)
 UUID_LIKE = re.compile(r"\b([0-9a-fA-F]{8})-([0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})\b")
 
 
 def normal_text(text: str, exception: str, statement: str, known: tuple[tuple[str, str], ...]) -> str:
     """Return the message less the noise; lines of an assertion are kept apart, other text becomes one line."""
-    if len(text) > HEAD + TAIL:
-        text = f"{text[:HEAD]}\n{text[-TAIL:]}"
-    text = text.replace("\r\n", "\n")
     if "\x1b" in text:
-        text = re.sub(r"\x1b\[[0-9;]{0,20}[A-Za-z]", "", text)
+        text = COLOUR.sub("", text[:SEARCHED])
+    text = _capped(text).replace("\r\n", "\n")
     text = _without_name(text, exception)
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if line.startswith("assert ")), None)
@@ -44,6 +50,31 @@ def normal_text(text: str, exception: str, statement: str, known: tuple[tuple[st
     return _free(text, known)
 
 
+def _capped(text: str) -> str:
+    """Shorten a long text by its long lines first: the values of an assertion hide what is said of them below."""
+    if len(text) <= HEAD + TAIL:
+        return text
+    lines = []
+    for line in text[:SEARCHED].split("\n", LINE):
+        if len(line) <= LINE:
+            lines.append(line)
+        elif ASSERTION.search(line, 0, LINE):
+            start = line.index("assert ")
+            left, operator, right = operands(line[start:])
+            lines.append(f"{line[:start]}assert {_both_ends(left)} {operator} {_both_ends(right)}")
+        else:
+            lines.append(_both_ends(line))
+    made = "\n".join(lines)
+    if len(made) <= HEAD + TAIL and len(text) <= SEARCHED:
+        return made
+    # what ends the explanation of an assertion repeats what begins it
+    return made[:HEAD] if ASSERTION.search(made, 0, HEAD) else f"{made[:HEAD]}\n{text[-TAIL:]}"
+
+
+def _both_ends(text: str) -> str:
+    return text if len(text) <= LINE else text[: LINE // 2] + text[-LINE // 4 :]
+
+
 def _without_name(text: str, exception: str) -> str:
     """Take off the exception's name, which some places put before the message and others do not."""
     found = NAME.match(text)
@@ -54,8 +85,24 @@ def _without_name(text: str, exception: str) -> str:
 
 
 def _free(text: str, known: tuple[tuple[str, str], ...]) -> str:
-    made = one_order(one_wording(mask(replace_known(text, known))))
+    masked = mask(replace_known(text, known))
+    made = one_order(one_wording(_without_library_frames(masked) if 'File "' in masked else masked))
     return " ".join(made.split())
+
+
+def _without_library_frames(text: str) -> str:
+    """Drop of a traceback inside a message the frames of libraries and the marks below the source."""
+    kept: list[str] = []
+    dropping = False
+    for line in text.split("\n"):
+        found = FRAME.match(line)
+        if found is not None:
+            dropping = found[1].startswith(("<site>", "<stdlib>", "<frozen", "<string>"))
+        elif not line.startswith(("    ", "INTERNALERROR>     ")):
+            dropping = False
+        if not dropping and not MARKS.match(line):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _strict(text: str, known: tuple[tuple[str, str], ...]) -> str:

@@ -19,6 +19,8 @@ ALIASES = {
     "socket.error": "OSError",
     "IOError": "OSError",
     "builtins.ExceptionGroup": "ExceptionGroup",
+    "re.PatternError": "re.error",
+    "sre_constants.error": "re.error",
 }
 
 
@@ -58,6 +60,10 @@ WORDINGS = (
     Wording(re.compile(r"\n x: "), "\n ACTUAL: ", "numpy 2.1", "\n x: "),
     Wording(re.compile(r"\n y: "), "\n DESIRED: ", "numpy 2.1", "\n y: "),
     Wording(re.compile(r"(?<!\w)[xy] and [xy] ((?:\+|-)?(?:nan|inf) location mismatch)"), r"\1", "numpy 2.1", "location mismatch"),
+    Wording(re.compile(r"Only produced \d{1,9} valid (examples|test cases|inputs)"), r"Only produced few valid \1", "how many hypothesis makes in its time", "Only produced"),
+    Wording(re.compile(r"Can't (?:pickle|get) local object"), "Can't pickle local object", "3.13", "local object"),
+    Wording(re.compile(r"\bpathlib\._local\."), "pathlib.", "3.13 only", "pathlib._local"),
+    Wording(re.compile(r"\(_(ssl|socket)\.c:\d{1,6}\)"), r"(_\1.c)", "a line of CPython's source", "(_s"),
     Wording(re.compile(r"<urllib3\.connection\.(\w{1,60}) object at 0x\??[0-9a-f]{0,16}>"), r"\1", "urllib3 1 shows the object", "urllib3.conn"),
     Wording(re.compile(r"\b(HTTPS?Connection)\(host='[^'\n]{0,200}', port=(?:\d{1,5}|<port>)\)"), r"\1", "urllib3 2 shows its address, which its pool shows too", "Connection(host"),
 )  # fmt: skip

@@ -1,0 +1,63 @@
+"""Signatures on labelled pairs of failures, and on text that nobody would write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fireloop.cli.signature import facts_of
+from pytest_fireloop.inside.printed import broken_source, chained_places, doctest_lines, leaves, own_places
+from pytest_fireloop.inside.signature import FailureFacts, cause, signature
+
+PAIRS = [
+    json.loads(line)
+    for line in (Path(__file__).parent.parent / "data" / "signatures" / "pairs.jsonl").read_text("utf-8").splitlines()
+]
+LENGTH = 100_000
+#: Beginnings of what the rules look for, without the end that they look for.
+ADVERSARIAL = (
+    "'", '"', "(", "[", "{", "{'", "<", "/", "/a", "/tmp/", "/tmp/tmp", "<tmp>/", "a-", "0x", "id='", "0x7f...", "-", "_gw0",
+    "1", "1.", "1:", "12:34:56.", "2026-", "2026-11-30T", "20261130", "datetime.datetime(2026, 11, 30, ", "a.py:", "line 1",
+    "a0", "aA1", "deadbeef0", "expected ", "expected a", "assert ", " == ", "assert a == ", "assert '", "\n", "\n\n", " ",
+    "+ ", "\n  + where ", "\n+ a", "\n- a\n+ b", "\n? ", "\n  Full diff", "Did you mean ", "\nExplanation:\n    a", "cb=[",
+    "cb=<", "port=", "port 4", "127.0.0.1:", "\x1b[", "\x1b[0;", "E       ", "> a\n", 'File "', 'File "a", line 1, in a\n', "~",
+    "^", "| ", "+-+----- 1 -----\n", "    | a: b\n", "Common items:\n", "Extra items in the left set:\n'a'\n", "np.float64(",
+    "Path(", "elapsed 1.", "took ", "in 1.2", "seed ", "pid ", "commit a", "abstract class a with abstract method a, ",
+    "(choose from ", "Mismatch at index:\n [", "/bin/python", "/lib/python3.1", "a/site-packages/", "é", "\ud800", "\0", "\\",
+    "'\\", "...", "assert a... == ", "UUID('", "1234567-", "user ", "/home/ann", ",", ":", "{a: ", "1, ", "Thread-", "for 1.",
+)  # fmt: skip
+KNOWN = (("/home/ann/shop", "<root>"), ("/home/ann", "<home>"), ("ann", "<user>"), ("1796000000.5", "<start>"))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
+def test_labelled_pairs(pair: dict[str, Any]) -> None:
+    one, other = (signature(facts_of(pair[side])) for side in "ab")
+    assert (one == other) == (pair["label"] == "same"), pair["why"]
+
+
+def test_there_are_pairs_of_many_kinds() -> None:
+    assert len({pair["kind"] for pair in PAIRS}) >= 40
+    assert {pair["label"] for pair in PAIRS} == {"same", "different"}
+
+
+def test_a_cause_never_tells_apart_what_the_signature_takes_as_one() -> None:
+    for pair in PAIRS:
+        one, other = (facts_of(pair[side]) for side in "ab")
+        if signature(one) == signature(other):
+            assert cause(one) == cause(other), pair["id"]
+
+
+@pytest.mark.parametrize("piece", ADVERSARIAL, ids=ascii)
+def test_text_that_nobody_would_write_gets_a_signature(piece: str) -> None:
+    for text in (piece * (LENGTH // len(piece)), f"assert {piece * 2000} == 1\n  {piece * 20_000}"[:LENGTH]):
+        for exception in ("AssertionError", "ValueError"):
+            facts = FailureFacts("call", exception, text, "assert elapsed < 1", (), ((exception, text),), KNOWN)
+            assert len(signature(facts)) == len(cause(facts)) == 16
+        own_places(text, "/home/ann/shop")
+        chained_places(text, "/home/ann/shop")
+        broken_source(text, "/home/ann/shop")
+        leaves(text)
+        doctest_lines(text)
