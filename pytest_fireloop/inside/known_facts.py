@@ -67,6 +67,9 @@ def named_values(
         pairs.setdefault(str(pid), "<pid>")
     if python.count(".") == 2:
         pairs.setdefault(python, "<release>")
+        for word in ("Python ", "python ", "CPython "):
+            # another release in the text is one that is asked for
+            pairs.setdefault(word + python.rpartition(".")[0], word.strip())
     if start:
         pairs.setdefault(repr(start), "<start>")
     return tuple(sorted(pairs.items(), key=lambda pair: (-len(pair[0]), pair[0])))
