@@ -42,6 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fire-loop-force", action="store_true", help="run although the circuit is open")
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the hooks by which a project extends this plugin, whether it is used or not."""
+    from .inside import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
     """Replace the record of an earlier run, and refuse a conftest that ends the process with 0."""

@@ -63,6 +63,8 @@ class Beginning:
             self._record(relative, _facts_of(error, relative, self._root))
 
     def _record(self, path: str, facts: dict[str, Any]) -> None:
+        from .failures import collection_error
+
         options = self._options
         with tempfile.TemporaryDirectory() as folder:
             file = RecordFile(options.fire_loop_record or os.path.join(folder, "record.json"), self._header)
@@ -76,7 +78,7 @@ class Beginning:
                     "counts": dict.fromkeys(outcome.OUTCOMES, 0),
                     "in_flight": None,
                     "not_run": [],
-                    "collection_errors": [{"path": path, "signature": facts["signature"], "message": facts["message"]}],
+                    "collection_errors": [collection_error(path, facts, facts["message"])],
                     "failures": [],
                 }
             )
@@ -122,7 +124,8 @@ class _ExceptionInfo:
 
 def _facts_of(error: Exception, path: str, root: str) -> dict[str, Any]:
     from .failure import describe
+    from .noise import Noise
 
-    known = ((root, "<root>"),)
-    facts: dict[str, Any] = loads(describe(_Report(path), _ExceptionInfo(error), root, known))
+    noise = Noise(((root, "<root>"),))
+    facts: dict[str, Any] = loads(describe(_Report(path), _ExceptionInfo(error), root, noise))
     return facts

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .printed import doctest_lines, own_places
 from .record_file import ATTRIBUTE, dumps
 from .signature import FailureFacts, cause, signature
+from .subjects import is_in_test, named_in_code
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .noise import Noise
 
 __all__ = ["ATTRIBUTE", "describe", "text_facts"]
 
@@ -19,16 +25,17 @@ LEAVES_LIMIT = 50
 LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}_pytest{os.sep}")
 
 
-def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str], ...]) -> str:
+def describe(report: Any, excinfo: Any, root: str, noise: Noise) -> str:
     """Return the failure as JSON: signature, cause, exception, message, location, statement, frames."""
     if excinfo is None:
-        facts = _text_facts(report, report.when or "collect", root, known)
+        facts = _text_facts(report, report.when or "collect", root, noise)
         location = str(report.nodeid.split("::")[0])
         frames: list[str] = []
     else:
         value = _original(excinfo.value)
         entries = _own_entries(value, root)
         crash = entries[-1] if entries else None
+        in_test = is_in_test(report.nodeid, [(entry.path, entry.function) for entry in entries])
         facts = FailureFacts(
             getattr(report, "when", None) or "collect",
             _name(value),
@@ -36,7 +43,10 @@ def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str],
             crash.statement if crash else "",
             tuple((entry.path, entry.function) for entry in entries),
             (*_chain(value, root), *_leaves(value, root)),
-            known,
+            noise.known,
+            noise.masks,
+            in_test,
+            named_in_code(crash.frame.f_code, crash.frame.f_globals, root) if crash and crash.frame and in_test else (),
         )
         frames = [f"{entry.path}:{entry.line} in {entry.function}" for entry in entries]
         location = f"{crash.path}:{crash.line}" if crash else str(report.nodeid.split("::")[0])
@@ -53,9 +63,9 @@ def describe(report: Any, excinfo: Any, root: str, known: tuple[tuple[str, str],
     )
 
 
-def text_facts(report: Any, phase: str, root: str, known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def text_facts(report: Any, phase: str, root: str, noise: Noise) -> dict[str, Any]:
     """Return what the text of a report tells, where its exception was never seen: a crashed worker, a strict xpass."""
-    bare = _text_facts(report, phase, root, known)
+    bare = _text_facts(report, phase, root, noise)
     return {
         "signature": signature(bare),
         "cause": cause(bare),
@@ -67,12 +77,14 @@ def text_facts(report: Any, phase: str, root: str, known: tuple[tuple[str, str],
     }
 
 
-def _text_facts(report: Any, phase: str, root: str, known: tuple[tuple[str, str], ...]) -> FailureFacts:
+def _text_facts(report: Any, phase: str, root: str, noise: Noise) -> FailureFacts:
     text = longrepr_text(report)
     places = own_places(text, root)
     # of a dump of stacks only the project's own functions are the same twice
     message = text.lstrip().partition("\n")[0] if places else text
-    return FailureFacts(phase, "", message, frames=tuple((place.path, place.function) for place in places), known=known)
+    frames = tuple((place.path, place.function) for place in places)
+    in_test = is_in_test(report.nodeid, frames)
+    return FailureFacts(phase, "", message, "", frames, (), noise.known, noise.masks, in_test)
 
 
 def longrepr_text(report: Any) -> str:
@@ -89,17 +101,18 @@ def message_of(report: Any, value: BaseException) -> str:
     if type(value).__module__ in {"doctest", "_pytest.doctest"}:
         return doctest_lines(str(report.longrepr))
     crash = getattr(report.longrepr, "reprcrash", None)
-    text = crash.message if crash is not None else ""
+    # a fixture that is missing has a report of its own, where the test's place and source come first
+    text = crash.message if crash is not None else getattr(report.longrepr, "errorstring", "")
     return str(text) if text else f"{_name(value)}: {_text_of(value)}"
 
 
 class _Entry:
     """One frame of the project's own code."""
 
-    __slots__ = ("function", "line", "path", "statement")
+    __slots__ = ("frame", "function", "line", "path", "statement")
 
-    def __init__(self, path: str, line: int, function: str, statement: str) -> None:
-        self.path, self.line, self.function, self.statement = path, line, function, statement
+    def __init__(self, path: str, line: int, function: str, statement: str, frame: FrameType | None = None) -> None:
+        self.path, self.line, self.function, self.statement, self.frame = path, line, function, statement, frame
 
 
 def _own_entries(value: BaseException, root: str) -> list[_Entry]:
@@ -113,7 +126,8 @@ def _own_entries(value: BaseException, root: str) -> list[_Entry]:
         if path.startswith(root + os.sep) and not any(part in path for part in LIBRARIES):
             statement = linecache.getline(path, traceback.tb_lineno)
             relative = path[len(root) + 1 :].replace(os.sep, "/")
-            entries.append(_Entry(relative, traceback.tb_lineno, code.co_name, statement.strip()))
+            frame = traceback.tb_frame
+            entries.append(_Entry(relative, traceback.tb_lineno, code.co_name, statement.strip(), frame))
         traceback = traceback.tb_next
     if isinstance(value, SyntaxError) and value.filename and value.filename.startswith(root + os.sep):
         relative = value.filename[len(root) + 1 :].replace(os.sep, "/")

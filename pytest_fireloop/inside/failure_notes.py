@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .guard import Guarded
-from .known_facts import known_facts
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from .noise import Noise
 
 
 class FailureNotes(Guarded):
     """Registered everywhere, in xdist's workers too."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._root, self._known = str(config.rootpath), known_facts(config)
+    def __init__(self, config: pytest.Config, noise: Noise) -> None:
+        self._root, self._noise = str(config.rootpath), noise
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
@@ -39,6 +40,6 @@ class FailureNotes(Guarded):
             # imported at the first failure: most runs of a good suite need none of it
             from .failure import ATTRIBUTE, describe
 
-            setattr(report, ATTRIBUTE, describe(report, excinfo, self._root, self._known))
+            setattr(report, ATTRIBUTE, describe(report, excinfo, self._root, self._noise))
         except Exception:  # noqa: BLE001 - tested code may have replaced what we call; the text is left to tell by
             return

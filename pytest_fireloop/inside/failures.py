@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .record_file import ATTRIBUTE, dumps, loads
+
+if TYPE_CHECKING:
+    from .noise import Noise
 
 #: Characters of messages that one run keeps; later representatives are cut to a line.
 TEXT_LIMIT = 2_000_000
@@ -16,8 +19,8 @@ GROWING_LIMIT = 16_000
 class Failures:
     """Keeps one representative for each signature."""
 
-    def __init__(self, root: str, known: tuple[tuple[str, str], ...]) -> None:
-        self._root, self._known = root, known
+    def __init__(self, root: str, noise: Noise) -> None:
+        self._root, self._noise = root, noise
         self._groups: dict[str, dict[str, Any]] = {}
         self._collection_errors: dict[str, dict[str, Any]] = {}
         self._left = TEXT_LIMIT
@@ -31,7 +34,7 @@ class Failures:
             return facts
         from .failure import text_facts
 
-        return text_facts(report, phase, self._root, self._known)
+        return text_facts(report, phase, self._root, self._noise)
 
     def add(self, nodeid: str, facts: dict[str, Any]) -> None:
         """Note that a test ended with this failure."""
@@ -49,8 +52,7 @@ class Failures:
         facts = self.facts_of(report, "collect")
         path = report.nodeid or self._root
         if path not in self._collection_errors:
-            row = {"path": path, "signature": facts["signature"], "message": self._afford(facts["message"])}
-            self._collection_errors[path] = row
+            self._collection_errors[path] = collection_error(path, facts, self._afford(facts["message"]))
 
     def to_json(self) -> dict[str, Any]:
         """Return both lists as they stand in a record; in the order of signatures and paths, which no run changes."""
@@ -65,3 +67,8 @@ class Failures:
         kept = message if len(message) <= self._left else message[:CUT_TO]
         self._left -= len(kept)
         return kept
+
+
+def collection_error(path: str, facts: dict[str, Any], message: str) -> dict[str, Any]:
+    """Return a row of a file that cannot be collected."""
+    return {"path": path, "message": message, **{key: facts[key] for key in ("signature", "cause", "exception")}}

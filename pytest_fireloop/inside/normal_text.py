@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from .assertion_text import assertion, comparison, operands
 from .known_values import replace_known
 from .literals import one_order
 from .masks import mask
 from .wording import one_name, one_wording
+
+if TYPE_CHECKING:
+    from .noise import Known, Masks
 
 #: Characters that are looked at from a message's start and its end.
 HEAD, TAIL = 2_000, 400
@@ -32,11 +36,13 @@ MARKS = re.compile(
 UUID_LIKE = re.compile(r"\b([0-9a-fA-F]{8})-([0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})\b")
 
 
-def normal_text(text: str, exception: str, statement: str, known: tuple[tuple[str, str], ...]) -> str:
+def normal_text(text: str, exception: str, statement: str, known: Known, masks: Masks = ()) -> str:
     """Return the message less the noise; lines of an assertion are kept apart, other text becomes one line."""
     if "\x1b" in text:
         text = COLOUR.sub("", text[:SEARCHED])
     text = _capped(text).replace("\r\n", "\n")
+    for pattern, replacement in masks:
+        text = pattern.sub(replacement, text)
     text = _without_name(text, exception)
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if line.startswith("assert ")), None)
@@ -84,7 +90,7 @@ def _without_name(text: str, exception: str) -> str:
     return text[found.end() :] if names & {exception, exception.rpartition(".")[2]} else text
 
 
-def _free(text: str, known: tuple[tuple[str, str], ...]) -> str:
+def _free(text: str, known: Known) -> str:
     masked = mask(replace_known(text, known))
     made = one_order(one_wording(_without_library_frames(masked) if 'File "' in masked else masked))
     return " ".join(made.split())
@@ -105,7 +111,7 @@ def _without_library_frames(text: str) -> str:
     return "\n".join(kept)
 
 
-def _strict(text: str, known: tuple[tuple[str, str], ...]) -> str:
+def _strict(text: str, known: Known) -> str:
     hidden = IDENTIFIERS.match(text) is not None
     if hidden:
         text = UUID_LIKE.sub(r"\1~\2", text)

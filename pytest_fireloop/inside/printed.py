@@ -8,7 +8,9 @@ from typing import NamedTuple
 LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|_pytest)[/\\]|^<|[/\\]lib[/\\]python3")
 COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 LONG = re.compile(r"([^\s:'\"<>][^:\n]{0,400}):(\d{1,7}): ?(?:in (\S{1,200})|[\w.]{0,200})$")
-NATIVE = re.compile(r"\s{0,40}File \"([^\"\n]{1,400})\", line \d{1,7},? in (\S{1,200})")
+NATIVE = re.compile(r"\s{0,40}File \"([^\"\n]{1,400})\", line (\d{1,7}),? in (\S{1,200})")
+#: How the source of a function begins, which pytest shows whole with `--tb=long`.
+DEFINITION = re.compile(r"[> ] {3}(?:async )?def (\w{1,200})\(")
 BROKEN = re.compile(r"(?:E\s{1,8})?\s{0,8}File \"([^\"\n]{1,400})\", line \d{1,7}$")
 LINKS = re.compile(
     r"^(?:The above exception was the direct cause of the following exception:|"
@@ -24,22 +26,27 @@ MESSAGE_LIMIT = 2_000
 
 
 class Place(NamedTuple):
-    """One frame of the project's own code, as it is printed; the line of source as far as it is shown."""
+    """One frame of the project's own code, as it is printed; function and source as far as they are shown."""
 
     path: str
     function: str
     statement: str
+    line: int = 0
 
 
 def own_places(text: str, root: str) -> list[Place]:
     """Return the frames of the project in a printed traceback, outermost first, for long, short and native styles."""
     places: list[Place] = []
     lines = _plain(text).split("\n")
-    pending = ""
+    pending = defined = ""
     for number, line in enumerate(lines):
         following = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if line.startswith(">"):
             pending = line[1:].strip()
+            continue
+        opened = DEFINITION.match(line)
+        if opened is not None:
+            defined = opened[1]
             continue
         native = NATIVE.match(line)
         found = native or LONG.match(line)
@@ -47,13 +54,14 @@ def own_places(text: str, root: str) -> list[Place]:
             continue
         path = _own(found[1], root)
         if native is not None:
-            function, statement = native[2], "" if following.startswith("File ") else following
+            function, statement = native[3], "" if following.startswith("File ") else following
+        elif found[3]:
+            function, statement = found[3], following
         else:
-            function = found[3] or ""
-            statement = following if function else pending
-        pending = ""
+            function, statement = defined, pending
+        pending = defined = ""
         if path is not None:
-            places.append(Place(path, function, statement))
+            places.append(Place(path, function, statement, int(found[2])))
     return places
 
 

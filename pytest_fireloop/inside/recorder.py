@@ -14,13 +14,14 @@ from . import environment, scope
 from .completeness import Ending, reason
 from .failures import Failures
 from .guard import Guarded, guarded
-from .known_facts import known_facts
 from .record_file import SCHEMA, RecordFile
+from .signature_version import version
 from .tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from .noise import Noise
     from .referee_plugin import RefereePlugin
 
 
@@ -34,13 +35,16 @@ class Recorder(Guarded):
     What a test said is written when it ends, and forgotten; memory holds the tests that run and the failures.
     """
 
-    def __init__(self, config: pytest.Config, path: str | None, referee: RefereePlugin | None = None) -> None:
+    def __init__(
+        self, config: pytest.Config, noise: Noise, path: str | None, referee: RefereePlugin | None = None
+    ) -> None:
         self.config, self.path, self.referee = config, path, referee
         self.tail: dict[str, Any] | None = None
         self._narrowed = scope.narrowed_by(config)
         dist = getattr(config.option, "dist", "no")
         self._each, self._grouped = dist == "each", dist == "loadgroup"
-        self._tally = Tally(Failures(str(config.rootpath), known_facts(config)), each=self._each)
+        self._signature_version = version(noise.masks)
+        self._tally = Tally(Failures(str(config.rootpath), noise), each=self._each)
         self._expected = self._tally.expected
         self._problem: str | None = None
         self._interrupted: str | None = None
@@ -233,6 +237,7 @@ class Recorder(Guarded):
             "scope": scope.fingerprint(self.config),
             "partial": bool(self._narrowed),
             "narrowed_by": list(self._narrowed),
+            "signature_version": self._signature_version,
         }
 
 

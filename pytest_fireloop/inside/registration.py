@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from . import environment, scope
 from .failure_notes import FailureNotes
+from .noise import noise_of
 from .recorder import Recorder
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def register(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and getattr(option, "dist", "no") != "no":
         environment.give_back()
     register_plugin = config.pluginmanager.register
-    register_plugin(FailureNotes(config), "fireloop-failure-notes")
+    noise = noise_of(config)
+    register_plugin(FailureNotes(config, noise), "fireloop-failure-notes")
     if hasattr(config, "workerinput"):
         from .wire import Wire
 
@@ -62,7 +64,7 @@ def register(config: pytest.Config) -> None:
         from .referee_plugin import RefereePlugin
 
         referee = RefereePlugin(config, last_word_of(config))
-    register_plugin(Recorder(config, option.fire_loop_record, referee), "fireloop-recorder")
+    register_plugin(Recorder(config, noise, option.fire_loop_record, referee), "fireloop-recorder")
     if referee is not None:
         # registered last, so that it may refuse the run before a record of it begins
         register_plugin(referee, "fireloop-referee")

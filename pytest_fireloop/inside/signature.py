@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .hashing import digest
 from .normal_text import normal_text
+from .signature_version import version
+from .subjects import named_in_statement
 from .wording import one_name
 
-#: Raised whenever the rules change; signatures of two versions are never compared.
-VERSION = "2"
+if TYPE_CHECKING:
+    from .noise import Known, Masks
+
 NUMBER = re.compile(r"\d+")
 QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"")
+#: A statement that raises an exception with a text of its own.
+SAID = re.compile(r"raise\b(?:[^'\"]{1,200}['\"]|[^'\"]{1,200}\($)")
+#: The id of a test in a text, as of one that crashed a worker.
+NODE = re.compile(r"[\w./-]{1,200}::[^\s'\"]{1,200}")
 #: Frames that Python 3.12 no longer makes.
 INLINED = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
 
@@ -21,7 +28,8 @@ class FailureFacts(NamedTuple):
     """What is known of one failure; frames are (path relative to the root, function), outermost first.
 
     `statement` is of the last of these frames, for a library's source is its release's. `chain` holds causes and
-    contexts as (exception, message) or (place, statement), then what an exception group holds.
+    contexts as (exception, message) or (place, statement), then what an exception group holds. `in_test` says that the
+    test's own function is the only frame, and `subjects` which functions of the project that one names.
     """
 
     phase: str
@@ -30,33 +38,48 @@ class FailureFacts(NamedTuple):
     statement: str = ""
     frames: tuple[tuple[str, str], ...] = ()
     chain: tuple[tuple[str, str], ...] = ()
-    known: tuple[tuple[str, str], ...] = ()
+    known: Known = ()
+    masks: Masks = ()
+    in_test: bool = False
+    subjects: tuple[str, ...] = ()
 
 
 def signature(facts: FailureFacts) -> str:
     """Hash what an engineer would compare: exception, message less noise, own frames, statement, causes."""
     facts = _stable(facts)
     return _hash(
-        VERSION,
+        version(facts.masks),
         facts.phase,
         facts.exception,
-        _text(facts),
+        _text(facts, facts.message, facts.exception, facts.statement),
         facts.statement,
         repr(facts.frames),
-        repr([(one_name(name), normal_text(message, name, "", facts.known)) for name, message in facts.chain]),
+        repr([(one_name(name), _text(facts, message, name)) for name, message in facts.chain]),
     )
 
 
 def cause(facts: FailureFacts) -> str:
-    """Hash the coarser view: exception, crashing place, and the message without its values."""
+    """Hash the coarser view: exception, where it was raised, and the message without its values.
+
+    Where no code of the project but the test itself is seen, the message names what is wrong (a missing module, a wrong
+    argument), and a failed comparison is the matter of the functions that the test calls.
+    """
     facts = _stable(facts)
     place = facts.frames[-1:] or ((facts.phase, ""),)
-    first_line = _text(facts).partition("\n")[0]
+    first_line = _text(facts, facts.message, facts.exception, facts.statement).partition("\n")[0]
     shape = NUMBER.sub("#", QUOTED.sub("''", first_line))
-    if facts.exception == "AssertionError":
-        shape = ""  # the values of a comparison are the test's, the place is what tests of one bug share
+    where = repr((place, facts.statement))
+    if facts.exception.endswith("AssertionError"):
+        # the values of a comparison are the test's
+        shape = ""
+        subjects = (facts.subjects or named_in_statement(facts.statement)) if facts.in_test else ()
+        where = repr(subjects) if subjects else where
+    elif SAID.match(facts.statement):
+        shape = ""  # the statement says it, and the rest are the values of a case
+    elif facts.in_test or not facts.frames:
+        shape, where = NODE.sub("<test>", first_line), ""
     root = facts.chain[-1:] or (("", ""),)
-    return _hash(VERSION, facts.exception, repr(place), shape, facts.statement, one_name(root[0][0]))
+    return _hash(version(facts.masks), facts.exception, where, shape, one_name(root[0][0]))
 
 
 def _stable(facts: FailureFacts) -> FailureFacts:
@@ -69,8 +92,8 @@ def _stable(facts: FailureFacts) -> FailureFacts:
     return facts._replace(exception=one_name(facts.exception), frames=frames, statement=statement)
 
 
-def _text(facts: FailureFacts) -> str:
-    return normal_text(facts.message, facts.exception, facts.statement, facts.known)
+def _text(facts: FailureFacts, message: str, exception: str, statement: str = "") -> str:
+    return normal_text(message, exception, statement, facts.known, facts.masks)
 
 
 def _hash(*parts: str) -> str:

@@ -40,6 +40,8 @@ class CollectionError:
     path: str
     signature: str
     message: str
+    cause: str = ""
+    exception: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,13 @@ class RunRecord:
                 for test in self.tests
             ],
             "collection_errors": [
-                {"path": error.path, "signature": error.signature, "message": error.message}
+                {
+                    "path": error.path,
+                    "signature": error.signature,
+                    "message": error.message,
+                    "cause": error.cause,
+                    "exception": error.exception,
+                }
                 for error in self.collection_errors
             ],
             "failures": [
@@ -205,7 +213,10 @@ class RunRecord:
                     for row in data["tests"]
                 ),
                 collection_errors=tuple(
-                    CollectionError(row["path"], row["signature"], row["message"]) for row in data["collection_errors"]
+                    CollectionError(
+                        row["path"], row["signature"], row["message"], row.get("cause", ""), row.get("exception", "")
+                    )
+                    for row in data["collection_errors"]
                 ),
                 failures=tuple(
                     Failure(
@@ -228,7 +239,7 @@ class RunRecord:
 
 #: What is added to a record when a previous run is known, and when it is judged.
 EXTRA = (
-    *("narrowed_by", "modules_outside", "coverage", "delta", "changes", "changes_since_start"),
+    *("narrowed_by", "signature_version", "modules_outside", "coverage", "delta", "changes", "changes_since_start"),
     *("score", "window_score", "health", "level", "circuit"),
 )
 
@@ -241,4 +252,7 @@ def read_record(path: Path) -> RunRecord:
         raise RecordError(f"cannot read run record {str(path)!r}: {error}") from error
     if not isinstance(data, dict):
         raise RecordError(f"cannot read run record {str(path)!r}: it holds no object")
-    return RunRecord.from_json(data)
+    try:
+        return RunRecord.from_json(data)
+    except RecordError as error:
+        raise RecordError(f"cannot read run record {str(path)!r}: {error}") from error

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fireloop.cli.signature import facts_of
 from pytest_fireloop.inside.printed import broken_source, chained_places, doctest_lines, leaves, own_places
 from pytest_fireloop.inside.signature import FailureFacts, cause, signature
+from pytest_fireloop.observe.failure_text import facts_of
 
 PAIRS = [
     json.loads(line)

@@ -1,0 +1,78 @@
+"""One failure of a JUnit report: what its words and its traceback tell."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from pytest_fireloop.inside.printed import own_places
+from pytest_fireloop.inside.signature import FailureFacts, cause, signature
+from pytest_fireloop.observe.failure_text import facts_of, named_exception
+from pytest_fireloop.observe.record import Failure
+
+TEXT_LIMIT, MESSAGE_LIMIT = 60_000, 4_000
+#: How pytest says in which phase a test broke.
+PHASE = re.compile(r"failed on (setup|teardown) with \"(.*)\"$", re.DOTALL)
+#: The lines of a traceback by pytest that hold the exception.
+MARKED = re.compile(r"^E {3,}(.*)$", re.MULTILINE)
+
+
+def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Failure:
+    """Return the failure with its signatures, worked out from the text."""
+    facts = _facts(suite, case, result, root)
+    places = own_places(str(result.text or "")[:TEXT_LIMIT], root)
+    location = f"{places[-1].path}:{places[-1].line}" if places else str(case.classname or case.name)
+    return Failure(
+        signature(facts), cause(facts), (nodeid,), facts.exception, facts.message[:MESSAGE_LIMIT], location,
+        facts.statement.strip(),
+    )  # fmt: skip
+
+
+def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
+    text, said = str(result.text or "")[:TEXT_LIMIT], str(result.message or "")
+    phase = "call"
+    found = PHASE.match(said)
+    if found is not None:
+        phase, said = found[1], found[2]
+    elif said == "collection failure":
+        phase, said = "collect", ""
+    message = said or "\n".join(MARKED.findall(text)) or text
+    exception = str(result.type or "") or named_exception(message)
+    file = _test_file(case)
+    row = {
+        "nodeid": f"{file}::{case.name}",
+        "phase": phase,
+        "exc_type": exception,
+        "message": message,
+        "longrepr": text,
+        "rootdir": root,
+        "env": {"host": str(suite.hostname or ""), "start": _start(str(suite.timestamp or ""))},
+    }
+    return facts_of(row)
+
+
+def _test_file(case: Any) -> str:
+    """Return the path of the case's module below the root, from the dotted name that pytest gives its class."""
+    words = str(case.classname or case.name or "").split(".")
+    while len(words) > 1 and words[-1][:1].isupper():
+        words.pop()
+    return "/".join(words) + ".py"
+
+
+def root_in(case: Any, text: str) -> str:
+    """Return the folder in which the tests ran, where a traceback names the test's file by its whole path."""
+    file = _test_file(case)
+    place = text.find(f"/{file}")
+    if place < 0 or file == ".py":
+        return ""
+    start = max(text.rfind(mark, 0, place) for mark in '"\n ')
+    path = text[start + 1 : place]
+    return path if path.startswith("/") else ""
+
+
+def _start(timestamp: str) -> float:
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except ValueError:
+        return 0.0
