@@ -24,6 +24,7 @@ class Failures:
         self._groups: dict[str, dict[str, Any]] = {}
         self._collection_errors: dict[str, dict[str, Any]] = {}
         self._left = TEXT_LIMIT
+        self._growing = True
         self.text = "[]"
 
     def facts_of(self, report: Any, phase: str) -> dict[str, Any]:
@@ -43,9 +44,10 @@ class Failures:
             self._groups[facts["signature"]] = {**facts, "nodeids": [nodeid], "message": self._afford(facts["message"])}
         else:
             group["nodeids"].append(nodeid)
-        if len(self.text) < GROWING_LIMIT:
+        if self._growing:
             text = dumps(list(self._groups.values()))
-            self.text = text if len(text) < GROWING_LIMIT else self.text
+            self._growing = len(text) < GROWING_LIMIT
+            self.text = text if self._growing else self.text
 
     def add_collection_error(self, report: Any) -> None:
         """Note a file that cannot be collected, once, however many workers report it."""

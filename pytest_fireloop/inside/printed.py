@@ -20,7 +20,8 @@ LINKS = re.compile(
 EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200})(?:: |:?$)")
 TREE = re.compile(r"^[ |]{0,80}\+-[+-]{0,4}-{2,80} ?(?:\d{1,4}|\.\.\.)? ?-{0,80}$")
 BRANCH = re.compile(r"^[ ]{0,80}[|] ?")
-LIMIT = 60_000
+#: Characters that are looked at, half of them at the end, where the failure's place is; and lines.
+LIMIT, LINES = 60_000, 2_000
 LEAVES_LIMIT = 50
 MESSAGE_LIMIT = 2_000
 
@@ -37,7 +38,7 @@ class Place(NamedTuple):
 def own_places(text: str, root: str) -> list[Place]:
     """Return the frames of the project in a printed traceback, outermost first, for long, short and native styles."""
     places: list[Place] = []
-    lines = _plain(text).split("\n")
+    lines = _lines(text)
     pending = defined = ""
     for number, line in enumerate(lines):
         following = lines[number + 1].strip() if number + 1 < len(lines) else ""
@@ -68,7 +69,7 @@ def own_places(text: str, root: str) -> list[Place]:
 def chained_places(text: str, root: str) -> list[tuple[str, str]]:
     """Return (path, statement) where each of the chained causes was raised, the nearest cause first."""
     found = []
-    for part in reversed(LINKS.split(_plain(text))[:-1]):
+    for part in reversed(parts(text)[:-1]):
         places = own_places(part, root)
         found.append((places[-1].path, places[-1].statement) if places else ("", ""))
     return found
@@ -76,7 +77,7 @@ def chained_places(text: str, root: str) -> list[tuple[str, str]]:
 
 def broken_source(text: str, root: str) -> tuple[str, str]:
     """Return path and source line of what cannot be compiled, empty when they are not shown."""
-    lines = _plain(text).split("\n")
+    lines = _lines(text)
     for number, line in enumerate(lines[:-1]):
         found = BROKEN.match(line)
         if found is not None:
@@ -89,7 +90,7 @@ def leaves(text: str) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     block: list[str] = []
     inside = False
-    for line in [*_plain(text).split("\n"), "+---- end ----"]:
+    for line in [*_lines(text), "+---- end ----"]:
         if TREE.match(line) or line == "+---- end ----":
             if inside and block:
                 found += _leaf(block)
@@ -106,7 +107,7 @@ def leaves(text: str) -> tuple[tuple[str, str], ...]:
 
 def doctest_lines(text: str) -> str:
     """Return the failing example with what was expected and got, less the lines before it and their numbers."""
-    lines = [re.sub(r"^\d{3,6} ", "", line) for line in _plain(text).split("\n")]
+    lines = [re.sub(r"^\d{3,6} ", "", line) for line in _lines(text)]
     examples = [number for number, line in enumerate(lines) if line.lstrip().startswith(">>>")]
     if not examples:
         return text
@@ -136,5 +137,19 @@ def _own(path: str, root: str) -> str | None:
     return None if root and path.startswith("/") else path
 
 
+def parts(text: str) -> list[str]:
+    """Split a printed chain of exceptions, the first cause first, at what Python writes between them."""
+    plain = _plain(text)
+    return LINKS.split(plain) if "exception" in plain else [plain]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that are looked at: all of them, or as many at the start as at the end."""
+    lines = _plain(text).split("\n")
+    return lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
+
+
 def _plain(text: str) -> str:
-    return COLOUR.sub("", text[:LIMIT]).replace("\r\n", "\n")
+    if len(text) > LIMIT:
+        text = f"{text[: LIMIT // 2]}\n{text[-LIMIT // 2 :]}"
+    return (COLOUR.sub("", text) if "\x1b" in text else text).replace("\r\n", "\n")

@@ -9,12 +9,12 @@ from typing import Any
 from pytest_fireloop.inside.known_facts import named_values
 from pytest_fireloop.inside.printed import (
     LIBRARY,
-    LINKS,
     broken_source,
     chained_places,
     doctest_lines,
     leaves,
     own_places,
+    parts,
 )
 from pytest_fireloop.inside.signature import FailureFacts
 from pytest_fireloop.inside.subjects import is_in_test
@@ -41,7 +41,7 @@ def facts_of(row: Mapping[str, Any]) -> FailureFacts:
         own, statement = (*own, (path, "<module>")), source or statement
     elif not statement and printed:
         # the statement of a library is its release's; the project's own line called it
-        places = own_places(LINKS.split(printed)[-1], root)
+        places = own_places(parts(printed)[-1], root)
         statement = places[-1].statement if places else ""
         if not own and ("frames" not in row or not exception):
             own = tuple((place.path, place.function) for place in places)

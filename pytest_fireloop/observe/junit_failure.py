@@ -11,7 +11,7 @@ from pytest_fireloop.inside.signature import FailureFacts, cause, signature
 from pytest_fireloop.observe.failure_text import facts_of, named_exception
 from pytest_fireloop.observe.record import Failure
 
-TEXT_LIMIT, MESSAGE_LIMIT = 60_000, 4_000
+MESSAGE_LIMIT = 4_000
 #: How pytest says in which phase a test broke.
 PHASE = re.compile(r"failed on (setup|teardown) with \"(.*)\"$", re.DOTALL)
 #: The lines of a traceback by pytest that hold the exception.
@@ -21,7 +21,7 @@ MARKED = re.compile(r"^E {3,}(.*)$", re.MULTILINE)
 def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Failure:
     """Return the failure with its signatures, worked out from the text."""
     facts = _facts(suite, case, result, root)
-    places = own_places(str(result.text or "")[:TEXT_LIMIT], root)
+    places = own_places(str(result.text or ""), root)
     location = f"{places[-1].path}:{places[-1].line}" if places else str(case.classname or case.name)
     return Failure(
         signature(facts), cause(facts), (nodeid,), facts.exception, facts.message[:MESSAGE_LIMIT], location,
@@ -30,7 +30,7 @@ def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Fa
 
 
 def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
-    text, said = str(result.text or "")[:TEXT_LIMIT], str(result.message or "")
+    text, said = str(result.text or ""), str(result.message or "")
     phase = "call"
     found = PHASE.match(said)
     if found is not None:
