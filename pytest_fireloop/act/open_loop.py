@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_fireloop.judge.decision import Decision
 from pytest_fireloop.judge.facts import RED, Facts
 from pytest_fireloop.judge.judge import State, begin, decide
 from pytest_fireloop.judge.settings import Settings
-from pytest_fireloop.remember.journal import Journal
-
-KIND = "plugin"
+from pytest_fireloop.remember.journal import PLUGIN, Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,22 @@ class OpenLoop:
         """The scope of the run with which the loop began."""
         return str(self.rows[0]["scope"])
 
+    def decide(self, facts: Mapping[str, Any]) -> Decision:
+        """Judge one more iteration, given as it stands in a trace."""
+        return decide(self.state, Facts.from_json(facts))[1]
+
     def covered_by(self, outcomes: Mapping[str, str]) -> bool:
         """Whether a run shows each test that is known to be red."""
         known = self.state.suite.known
         return all(node in outcomes for node, said in known.items() if said in RED)
 
 
-def find(journal: Journal, environment: str, settings: Settings) -> OpenLoop | None:
+def find(journal: Journal, environment: str, profile: str) -> OpenLoop | None:
     """Return the open loop of an environment, or None."""
-    row = next((each for each in journal.loops(KIND) if each.data.get("environment") == environment), None)
-    if row is None or row.verdict is not None:
+    row = journal.open_loop(PLUGIN, environment)
+    if row is None:
         return None
+    settings = Settings.for_profile(profile)
     rows = journal.iterations(row.loop_id)
     state = begin(Facts.from_json(rows[0]["facts"]), settings)
     for each in rows[1:]:

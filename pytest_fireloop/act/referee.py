@@ -9,22 +9,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
-from pytest_fireloop.act.open_loop import KIND, OpenLoop, find
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.inside.scope import OVERRIDES, PATHS
-from pytest_fireloop.judge.facts import Facts
-from pytest_fireloop.judge.judge import Decision, decide
-from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import Delta, compare, on_the_same_tree, turned
-from pytest_fireloop.observe.integrity.finding import Finding
+from pytest_fireloop.observe.past_run import PastRun, stored
 from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
-from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.remember.journal import PLUGIN, Journal
+
+if TYPE_CHECKING:
+    from pytest_fireloop.act.open_loop import OpenLoop
+    from pytest_fireloop.judge.decision import Decision
+    from pytest_fireloop.observe.integrity.finding import Finding
 
 #: Codes of a run that showed nothing about the tree: interrupted, an internal error, a wrong option.
 NO_EVIDENCE = frozenset({None, 2, 3, 4})
@@ -67,22 +68,12 @@ class Judged:
         return added
 
 
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """The run to compare with, the tree that it ran on, and the tests known by then to be flaky, or suspected once."""
-
-    record: RunRecord
-    tree: str | None
-    flaky: frozenset[str]
-    suspects: frozenset[str]
-
-
 class Referee:
     """Judges one finished run; opened for it and closed after it."""
 
     def __init__(self, tree: Path, state: Path, *, profile: str, forbid: bool, outputs: Collection[str] = ()) -> None:
         self._forbid, self._outputs = forbid, frozenset(outputs)
-        self._settings = Settings.for_profile(profile)
+        self._profile = profile
         self.journal = Journal(state / "journal.sqlite")
         self._checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
         # one run asks for the same listing and the same difference more than once
@@ -96,7 +87,7 @@ class Referee:
     def judge(self, record: RunRecord, *, forced: bool) -> Judged:
         """Compare, score and remember one run, and return what it came to."""
         earlier = self._earlier(record)
-        current = find(self.journal, record.environment, self._settings)
+        current = self._open_loop(record.environment)
         if current is None:
             self._checkpoints.refresh_rules()
         checkpoint = self._without_outputs(self._checkpoints.take(f"run {record.run_id}"))
@@ -122,8 +113,8 @@ class Referee:
                 self.journal.end_loop(current.loop_id, "green", {"iterations": len(current.rows)})
         elif not record.green and (record.red or record.collection_errors):
             judged = replace(judged, loop_id=self._begin(record, checkpoint), iteration=0)
-        stored = {**record.to_json(), **judged.additions(), **flakiness, "tree": checkpoint.tree}
-        self.journal.add_run(record.environment, record.scope, stored)
+        kept = stored(record, {**judged.additions(), **flakiness, "tree": checkpoint.tree})
+        self.journal.add_run(record.environment, record.scope, *kept)
         return judged
 
     def _iterate(self, current: OpenLoop, judged: Judged, checkpoint: Checkpoint) -> Judged:
@@ -133,7 +124,7 @@ class Referee:
         facts = _facts(number, judged.record, judged.changes, checkpoint, flaky)
         # another scope shows other tests; those of the loop's own are not gone
         facts["partial"] = facts["partial"] or judged.record.scope != current.scope
-        _, decision = decide(current.state, Facts.from_json(facts))
+        decision = current.decide(facts)
         row = {
             "facts": facts,
             "decision": decision.to_json(),
@@ -146,24 +137,27 @@ class Referee:
     def _begin(self, record: RunRecord, checkpoint: Checkpoint) -> str:
         loop_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         facts = _facts(0, record, ChangeSet.of(()), checkpoint, ())
-        data = {"environment": record.environment, "profile": self._settings.profile}
-        self.journal.begin_loop(loop_id, KIND, data)
+        data = {"environment": record.environment, "profile": self._profile}
+        self.journal.begin_loop(loop_id, PLUGIN, data)
         row = {"facts": facts, "decision": None, "checkpoint": checkpoint.commit, "scope": record.scope}
         self.journal.add_iteration(loop_id, 0, row)
         return loop_id
 
-    def _earlier(self, record: RunRecord) -> _Earlier | None:
+    def _open_loop(self, environment: str) -> OpenLoop | None:
+        if self.journal.open_loop(PLUGIN, environment) is None:
+            return None
+        # imported where there is something to judge: most runs of a good suite have no loop
+        from pytest_fireloop.act.open_loop import find
+
+        return find(self.journal, environment, self._profile)
+
+    def _earlier(self, record: RunRecord) -> PastRun | None:
         """Return the last run of this environment and scope, else its last run of any scope."""
-        data = self.journal.last_run(record.environment, record.scope) or self.journal.last_run(record.environment)
+        found = self.journal.last_run(record.environment, record.scope) or self.journal.last_run(record.environment)
         try:
-            earlier = RunRecord.from_json(data) if data else None
+            return PastRun.from_json(*found) if found else None
         except RecordError:
             return None
-        if earlier is None or data is None:
-            return None
-        return _Earlier(
-            earlier, data.get("tree"), frozenset(data.get("known_flaky", ())), frozenset(data.get("suspects", ()))
-        )
 
     def _without_outputs(self, checkpoint: Checkpoint) -> Checkpoint:
         """Name the tree by what an agent can have changed: reports that the run itself writes are left out."""
@@ -186,6 +180,7 @@ class Referee:
         if current is None:
             return ()
         from pytest_fireloop.observe.integrity.compare import compare as compare_tests
+        from pytest_fireloop.observe.integrity.finding import Finding
 
         paths = [change.path for change in self._difference(current.start, checkpoint.commit)]
         old, new = self._files(current.start), self._files(checkpoint.commit)
@@ -203,7 +198,7 @@ class Referee:
 
 
 def _delta(
-    earlier: _Earlier | None, record: RunRecord, checkpoint: Checkpoint
+    earlier: PastRun | None, record: RunRecord, checkpoint: Checkpoint
 ) -> tuple[Delta | None, dict[str, list[str]]]:
     """Return the delta, and what is known of flaky tests after it.
 
@@ -211,8 +206,8 @@ def _delta(
     """
     if earlier is None:
         return None, {}
-    delta = compare(earlier.record, record, earlier.flaky)
-    if earlier.tree != checkpoint.tree or earlier.record.scope != record.scope:
+    delta = compare(earlier, record, earlier.flaky)
+    if earlier.tree != checkpoint.tree or earlier.scope != record.scope:
         return delta, {"known_flaky": sorted(earlier.flaky.union(delta.flaky)), "suspects": sorted(earlier.suspects)}
     suspects = turned(delta)
     known = earlier.flaky.union(delta.flaky, suspects & earlier.suspects)
@@ -239,12 +234,12 @@ def _is_iteration(current: OpenLoop, record: RunRecord, checkpoint: Checkpoint) 
     return not (last["facts"]["tree"] == checkpoint.tree and last["scope"] != record.scope)
 
 
-def _coverage(earlier: _Earlier | None, record: RunRecord) -> dict[str, Any] | None:
+def _coverage(earlier: PastRun | None, record: RunRecord) -> dict[str, Any] | None:
     """Return the total and, where the run before of the same scope had one, the difference in percent points."""
     now = record.extra.get("coverage")
     if now is None:
         return None
-    before = earlier.record.extra.get("coverage") if earlier and earlier.record.scope == record.scope else None
+    before = earlier.coverage if earlier and earlier.scope == record.scope else None
     delta = None if before is None else round(now["total"] - before["total"], 2)
     return {"total": now["total"], "delta": delta}
 

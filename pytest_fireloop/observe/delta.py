@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fireloop.observe import identity
+from pytest_fireloop.observe.past_run import PastRun
 from pytest_fireloop.observe.record import GREEN, RED, RunRecord
 
 
@@ -27,7 +28,7 @@ class Delta:
         return {name: list(getattr(self, name)) for name in self.__slots__}
 
 
-def compare(before: RunRecord, after: RunRecord, known_flaky: Collection[str] = ()) -> Delta:
+def compare(before: PastRun | RunRecord, after: RunRecord, known_flaky: Collection[str] = ()) -> Delta:
     """Compare two runs; a test that a partial or incomplete run does not show is unknown, never removed or fixed.
 
     `known_flaky` are ids of either run; a known flaky test neither passes nor fails newly.
@@ -40,9 +41,13 @@ def compare(before: RunRecord, after: RunRecord, known_flaky: Collection[str] = 
     pairing = identity.pair(old, new, whole=whole)
     known = {old_names.get(nodeid, nodeid) for nodeid in known_flaky} | set(known_flaky)
     shaky = {test.nodeid for test in after.tests if test.reruns and test.outcome in GREEN}
-    flaky = {nodeid for nodeid in new if nodeid in shaky or nodeid in known or pairing.same.get(nodeid) in known}
+    flaky = shaky | {nodeid for nodeid in new if known and (nodeid in known or pairing.same.get(nodeid) in known)}
 
-    moves = [(node, old[earlier], new[node]) for node, earlier in pairing.same.items()]
+    moves = [
+        (node, old[earlier], new[node])
+        for node, earlier in pairing.same.items()
+        if old[earlier] != new[node] or new[node] in RED
+    ]
     return Delta(
         newly_passing=_sorted(n for n, was, said in moves if was in RED and said in GREEN and n not in flaky),
         newly_failing=_sorted(n for n, was, said in moves if was not in RED and said in RED and n not in flaky),
@@ -64,7 +69,7 @@ def on_the_same_tree(delta: Delta) -> Delta:
     return replace(delta, newly_passing=(), newly_failing=(), flaky=_sorted(turned(delta).union(delta.flaky)))
 
 
-def _whole(record: RunRecord) -> bool:
+def _whole(record: PastRun | RunRecord) -> bool:
     return record.complete and not record.partial and not record.collection_errors
 
 

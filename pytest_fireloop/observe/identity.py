@@ -66,6 +66,8 @@ def pair(before: Mapping[str, str], after: Mapping[str, str], *, whole: bool) ->
     Both runs are given as outcomes by id; outcomes matter only where nothing in the ids tells parameters apart.
     """
     same = {nodeid: nodeid for nodeid in after if nodeid in before}
+    if len(same) == len(after) == len(before):
+        return Pairing(same)
     old = stable_ids(nodeid for nodeid in before if nodeid not in same)
     new = stable_ids(nodeid for nodeid in after if nodeid not in same)
     by_stable = {stable: nodeid for nodeid, stable in old.items()}

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 BUSY_S = 30.0
+#: The kind of the loops of `pytest --fire-loop`.
+PLUGIN = "plugin"
 TABLES = """
 CREATE TABLE IF NOT EXISTS loops (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);
@@ -21,7 +23,8 @@ CREATE TABLE IF NOT EXISTS iterations (
     loop_id TEXT NOT NULL REFERENCES loops(id), number INTEGER NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (loop_id, number));
 CREATE TABLE IF NOT EXISTS runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, environment TEXT NOT NULL, scope TEXT NOT NULL, data TEXT NOT NULL);
+    number INTEGER PRIMARY KEY AUTOINCREMENT, environment TEXT NOT NULL, scope TEXT NOT NULL, data TEXT NOT NULL,
+    outcomes TEXT);
 CREATE TABLE IF NOT EXISTS requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
 """
 
@@ -88,23 +91,37 @@ class Journal:
             row = (loop_id, number, json.dumps(data))
             database.execute("INSERT OR REPLACE INTO iterations (loop_id, number, data) VALUES (?, ?, ?)", row)
 
-    def add_run(self, environment: str, scope: str, data: Mapping[str, Any]) -> None:
-        """Store one run of `pytest --fire-loop`."""
+    def add_run(self, environment: str, scope: str, data: Mapping[str, Any], outcomes: Mapping[str, list[str]]) -> None:
+        """Store one run of `pytest --fire-loop`; the outcomes of an earlier one of this scope are wanted no more."""
         with self._write() as database:
-            row = (environment, scope, json.dumps(data))
-            database.execute("INSERT INTO runs (environment, scope, data) VALUES (?, ?, ?)", row)
+            database.execute(
+                "UPDATE runs SET outcomes = NULL WHERE environment = ? AND scope = ? AND outcomes IS NOT NULL",
+                (environment, scope),
+            )
+            row = (environment, scope, json.dumps(data), json.dumps(outcomes))
+            database.execute("INSERT INTO runs (environment, scope, data, outcomes) VALUES (?, ?, ?, ?)", row)
 
-    def last_run(self, environment: str, scope: str | None = None) -> Mapping[str, Any] | None:
-        """Return the last run stored for an environment, of one scope or of any, or None."""
-        query = "SELECT data FROM runs WHERE environment = ? AND scope = ifnull(?, scope) ORDER BY number DESC LIMIT 1"
+    def last_run(
+        self, environment: str, scope: str | None = None
+    ) -> tuple[Mapping[str, Any], Mapping[str, list[str]]] | None:
+        """Return the last run stored for an environment with its node ids by outcome, of one scope or of any, or None."""
+        query = (
+            "SELECT data, outcomes FROM runs WHERE environment = ? AND scope = ifnull(?, scope) "
+            "AND outcomes IS NOT NULL ORDER BY number DESC LIMIT 1"
+        )
         row = self._read(query, (environment, scope)).fetchone()
-        return json.loads(row[0]) if row else None
+        return (json.loads(row[0]), json.loads(row[1])) if row else None
 
     def loops(self, kind: str | None = None) -> list[LoopRow]:
         """Return all loops, newest first."""
         query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY started DESC, rowid DESC"
         rows = [LoopRow(row[0], row[1], row[2], row[3], row[4], json.loads(row[5])) for row in self._read(query, ())]
         return [row for row in rows if kind is None or row.kind == kind]
+
+    def open_loop(self, kind: str, environment: str) -> LoopRow | None:
+        """Return the loop of an environment that has no verdict yet: none but the newest can be open."""
+        row = next((each for each in self.loops(kind) if each.data.get("environment") == environment), None)
+        return row if row is not None and row.verdict is None else None
 
     def loop(self, loop_id: str) -> LoopRow | None:
         """Return one loop, or None."""
@@ -161,6 +178,16 @@ class Journal:
             database.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         else:
             database.execute("SELECT 1 FROM loops LIMIT 1").fetchone()
+        if version == 1:
+            self._from_first_version()
+
+    def _from_first_version(self) -> None:
+        """Add what runs keep since: it held whole records, so that the next run has nothing to be compared with."""
+        with self._write() as database:
+            # another process may have done it since we looked
+            if database.execute("PRAGMA user_version").fetchone() == (1,):
+                database.execute("ALTER TABLE runs ADD COLUMN outcomes TEXT")
+                database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _damaged(path: Path, error: Exception) -> str:

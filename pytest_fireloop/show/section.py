@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_fireloop.act.referee import Judged
-from pytest_fireloop.judge.judge import Decision
-from pytest_fireloop.observe.delta import Delta
+from typing import TYPE_CHECKING
+
 from pytest_fireloop.observe.text import one_line
-from pytest_fireloop.show.evidence import sentence
-from pytest_fireloop.show.refusal import when
+
+if TYPE_CHECKING:
+    from pytest_fireloop.act.referee import Judged
+    from pytest_fireloop.judge.decision import Decision
+    from pytest_fireloop.observe.delta import Delta
 
 SHOWN = 5
 
@@ -54,6 +56,9 @@ def delta_lines(delta: Delta) -> list[str]:
 
 def trip_lines(decision: Decision) -> list[str]:
     """Return the rule that opened the circuit, its evidence, and what would close it."""
+    from pytest_fireloop.show.evidence import sentence
+    from pytest_fireloop.show.refusal import when
+
     lines = [f"CIRCUIT OPEN: {decision.stop}"]
     lines += [f"evidence: {sentence(evidence)}" for evidence in decision.evidence]
     lines.append(f"one probe is allowed {when(decision.circuit.retry_at)}; a positive score closes the circuit")

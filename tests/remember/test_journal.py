@@ -80,3 +80,51 @@ def test_two_trees_of_one_name_have_two_folders() -> None:
 
 def test_the_folder_is_private(tmp_path: Path) -> None:
     assert stat.S_IMODE(make_private(tmp_path / "a" / "b").stat().st_mode) == 0o700
+
+
+def test_only_the_last_run_of_a_scope_keeps_its_outcomes(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    many = {"passed": [f"test_a.py::test_{number}" for number in range(5_000)]}
+    sizes = []
+    for number in range(20):
+        journal.add_run("py311", "all", {"number": number}, many)
+        sizes.append((tmp_path / "journal.sqlite").stat().st_size)
+    journal.add_run("py311", "some", {"number": 20}, {"failed": ["test_a.py::test_1"]})
+    journal.add_run("py312", "all", {"number": 21}, {})
+    assert journal.last_run("py311", "all") == ({"number": 19}, many)
+    assert journal.last_run("py311") == ({"number": 20}, {"failed": ["test_a.py::test_1"]})
+    assert journal.last_run("py312", "some") is None
+    assert sizes[-1] < 3 * len(str(many))
+    journal.close()
+
+
+def test_a_journal_of_the_first_version_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    database = sqlite3.connect(path)
+    database.executescript(
+        """
+        CREATE TABLE loops (
+            id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);
+        CREATE TABLE iterations (
+            loop_id TEXT NOT NULL REFERENCES loops(id), number INTEGER NOT NULL, data TEXT NOT NULL,
+            PRIMARY KEY (loop_id, number));
+        CREATE TABLE runs (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, environment TEXT NOT NULL, scope TEXT NOT NULL, data TEXT NOT NULL);
+        CREATE TABLE requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
+        INSERT INTO loops VALUES ('one', 'plugin', 1.0, NULL, NULL, '{"environment": "py311"}');
+        INSERT INTO runs (environment, scope, data) VALUES ('py311', 'all', '{"tests": []}');
+        PRAGMA user_version = 1;
+        """
+    )
+    database.close()
+    for _ in range(2):
+        journal = Journal(path)
+        row = journal.open_loop("plugin", "py311")
+        assert row is not None
+        assert row.loop_id == "one"
+        journal.close()
+    journal = Journal(path)
+    assert journal.last_run("py311", "all") is None
+    journal.add_run("py311", "all", {"a": 1}, {"passed": ["t"]})
+    assert journal.last_run("py311") == ({"a": 1}, {"passed": ["t"]})
+    journal.close()
