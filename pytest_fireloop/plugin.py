@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the `fire-loop` group; without one of them nothing else of this package is imported."""
+    """Add the options of the `fire-loop` group; without one of them nothing but the hooks' specification is imported."""
     if "FIRELOOP_FRESH" in os.environ:
         from .inside.environment import take
         from .inside.fresh import install

@@ -217,13 +217,14 @@ def test_surrogates_and_control_characters_are_kept_readable(pytester: pytest.Py
     assert "\udcff" in failure["message"]
 
 
-def test_without_our_options_nothing_of_ours_is_imported(pytester: pytest.Pytester) -> None:
+def test_without_our_options_nothing_of_ours_is_imported_but_the_hook_specification(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         import sys
         def test_modules():
             assert sorted(name for name in sys.modules if name.startswith("pytest_fireloop")) == [
-                "pytest_fireloop", "pytest_fireloop.plugin"]
+                "pytest_fireloop", "pytest_fireloop.inside", "pytest_fireloop.inside.hookspecs",
+                "pytest_fireloop.plugin"]
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
