@@ -14,6 +14,21 @@ class LockedError(Exception):
     """Another loop holds this tree; the message says which."""
 
 
+def is_held(folder: Path) -> bool:
+    """Whether a loop works on a tree right now."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 class TreeLock:
     """Held by the kernel for as long as this process lives; what the file says is for the message alone."""
 

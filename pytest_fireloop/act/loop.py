@@ -25,7 +25,7 @@ from pytest_fireloop.act.test_run import TestCommand, TestRun, run_tests
 from pytest_fireloop.act.verify import Verification, Verifier
 from pytest_fireloop.agents.agent import Call, Outcome
 from pytest_fireloop.judge.facts import Facts
-from pytest_fireloop.judge.judge import Decision, State, admit, begin, decide
+from pytest_fireloop.judge.judge import Admission, Decision, State, admit, begin, decide, notice_clock
 from pytest_fireloop.judge.recovery import advice
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
@@ -70,6 +70,7 @@ class Loop:
         self.verification: Verification | None = None
         self.green_in_place = False
         self.strategy: str | None = None
+        self._clock_back_at: float | None = None
         self._started = time.monotonic()
         self._threads = ThreadPoolExecutor(1)
         self._stopping = threading.Event()
@@ -166,7 +167,8 @@ class Loop:
     def _still_cooling(self, tree: str) -> Ending | None:
         """Refuse the very tree content on which the last loop tripped, until its cooldown is over."""
         previous = next((row for row in self.journal.loops("runner") if row.loop_id != self.loop_id), None)
-        if previous is None or previous.verdict != "circuit_open" or not self.settings.circuit_breaker:
+        tripped = previous is not None and previous.verdict == "circuit_open" and "reset_at" not in previous.data
+        if previous is None or not tripped or not self.settings.circuit_breaker:
             return None
         summary = previous.data.get("summary", {})
         circuit = summary.get("circuit", {})
@@ -198,13 +200,22 @@ class Loop:
             return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")
         if not settings.circuit_breaker:
             return None
-        while (admission := admit(self.state, time.time())).refused:
+        while (admission := self._admission()).refused:
             if not settings.wait:
                 return Ending("circuit_open", f"the circuit is open: {admission.reason}")
             time.sleep(POLL_S)
             if self.journal.requested("stop"):
                 return self._before(number)
         return None
+
+    def _admission(self) -> Admission:
+        """Ask the circuit, and keep it when the clock went back: each look would else begin the cooldown anew."""
+        assert self.state is not None
+        now = time.time()
+        noticed = notice_clock(self.state, now)
+        if noticed is not self.state:
+            self.state, self._clock_back_at = noticed, now
+        return admit(self.state, now)
 
     def _iterate(self, number: int) -> Ending | None:
         assert self.state is not None
@@ -232,7 +243,7 @@ class Loop:
         findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
         promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
         facts = self._facts(number, outcome, record=record, changes=changes, checkpoint=self.latest, promise=promise)
-        self.state, decision = decide(self.state, Facts.from_json(facts), forced=not self.settings.circuit_breaker)
+        self.state, decision = decide(self.state, Facts.from_json(facts))
         delta = compare(self.progress.record, record, self.progress.flaky)
         self._note(number, outcome, decision, record=record, changes=changes, findings=findings)
         self._remember(
@@ -247,7 +258,7 @@ class Loop:
                 "verification": verification.reason if verification else None,
             },
         )
-        self.loop_file.iteration(self.progress, decision, record, changes)
+        self.loop_file.iteration(self.progress, decision, record, changes, facts)
         return self._ended(outcome, decision, verification, promise=promise)
 
     def _believed(self, run: TestRun, outcome: Outcome) -> tuple[RunRecord, Verification | None]:
@@ -347,7 +358,12 @@ class Loop:
         seen = Observation(
             number, time.time(), outcome, record, changes, checkpoint.tree, self.progress.flaky, promise=promise
         )
-        return trace_iteration(seen)
+        facts = trace_iteration(seen)
+        if not self.settings.circuit_breaker:
+            facts["forced"] = True
+        if self._clock_back_at is not None:
+            facts["clock_back_at"], self._clock_back_at = self._clock_back_at, None
+        return facts
 
     def _changes(self, old: str, new: str) -> ChangeSet:
         is_test = with_data(self._is_test_file(), self.progress.baseline.outcomes, self.checkpoints.files(new))

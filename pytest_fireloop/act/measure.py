@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fireloop.agents.agent import Outcome
+from pytest_fireloop.observe.causes import failure_files
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.identity import stable_ids
 from pytest_fireloop.observe.record import RunRecord
@@ -51,6 +52,8 @@ def trace_iteration(seen: Observation) -> dict[str, Any]:
         "test_paths": sorted(change.path for change in seen.changes.files if change.kind == "test"),
         "meaningful": any(change.meaningful for change in seen.changes.files) if seen.changes.files else True,
     }
+    if record is not None and record.failures:
+        facts["failure_files"] = failure_files(record)
     if outcome and outcome.tokens is not None:
         facts["tokens"] = outcome.tokens
     if outcome and outcome.usd is not None:

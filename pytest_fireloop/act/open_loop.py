@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_fireloop.act.owner import Owner
 from pytest_fireloop.judge.decision import Decision
 from pytest_fireloop.judge.facts import RED, Facts
-from pytest_fireloop.judge.judge import State, begin, decide
+from pytest_fireloop.judge.judge import Admission, State, admit, begin, decide, notice_clock
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.remember.journal import PLUGIN, Journal
 
@@ -20,6 +21,7 @@ class OpenLoop:
     loop_id: str
     state: State
     rows: list[dict[str, Any]] = field(default_factory=list)
+    clock_back_at: float | None = None
 
     @property
     def start(self) -> str:
@@ -56,4 +58,23 @@ def find(journal: Journal, environment: str, profile: str) -> OpenLoop | None:
     state = begin(Facts.from_json(rows[0]["facts"]), settings)
     for each in rows[1:]:
         state, _ = decide(state, Facts.from_json(each["facts"]))
-    return OpenLoop(row.loop_id, state, rows)
+    noted, at = row.data.get("clock_back") or (None, None)
+    if noted != len(rows) or at is None:
+        return OpenLoop(row.loop_id, state, rows)
+    # seen since the last iteration, and kept: each look would else begin the cooldown anew
+    return OpenLoop(row.loop_id, notice_clock(state, at), rows, at)
+
+
+def ask(loop: OpenLoop, journal: Journal, at: float, asker: Owner) -> Admission:
+    """Ask the circuit for a run, and keep what the answer depends on: a clock that went back, a probe under way."""
+    state = notice_clock(loop.state, at)
+    if state is not loop.state:
+        journal.note(loop.loop_id, clock_back=[len(loop.rows), at])
+    admission = admit(state, at)
+    if admission.probe:
+        number, holder = (journal.loop_data(loop.loop_id).get("probe") or (None, None))[:2]
+        other = Owner.from_json(holder) if number == len(loop.rows) and holder else asker
+        if other != asker and other.lives:
+            return replace(admission, refused=True, under_way=True)
+        journal.note(loop.loop_id, probe=[len(loop.rows), asker.to_json()])
+    return admission

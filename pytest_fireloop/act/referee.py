@@ -122,6 +122,8 @@ class Referee:
         assert judged.changes is not None
         flaky = judged.delta.flaky if judged.delta else ()
         facts = _facts(number, judged.record, judged.changes, checkpoint, flaky)
+        if current.clock_back_at is not None:
+            facts["clock_back_at"] = current.clock_back_at
         # another scope shows other tests; those of the loop's own are not gone
         facts["partial"] = facts["partial"] or judged.record.scope != current.scope
         decision = current.decide(facts)

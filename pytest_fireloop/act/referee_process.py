@@ -79,12 +79,13 @@ def _refusal(question: Mapping[str, Any], journal: Any) -> str | None:
 
     if journal.open_loop(PLUGIN, question["environment"]) is None:
         return None
-    from pytest_fireloop.act.open_loop import find
-    from pytest_fireloop.judge.judge import admit
+    from pytest_fireloop.act.open_loop import ask, find
+    from pytest_fireloop.act.owner import Owner
     from pytest_fireloop.show.refusal import refusal_text
 
     loop = find(journal, question["environment"], question["profile"])
-    admission = admit(loop.state, time.time()) if loop else None
+    # the run of pytest that asks is the process that started this one
+    admission = ask(loop, journal, time.time(), Owner.of(os.getppid())) if loop else None
     return refusal_text(admission) if admission is not None and admission.refused else None
 
 

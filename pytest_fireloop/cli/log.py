@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_fireloop.cli.tree import TreeState, parser
-from pytest_fireloop.observe.text import clean
+from pytest_fireloop.judge.evidence import Evidence
+from pytest_fireloop.observe.text import clean, one_line
+from pytest_fireloop.show.evidence import sentence
+from pytest_fireloop.show.status import status_lines
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,7 +33,11 @@ def main(argv: Sequence[str]) -> int:
     if data.get("agent"):
         print(f"agent: {data['agent']['status']} {clean(data['agent']['detail'], 400)}")
     if data.get("decision"):
-        print(f"decision: {json.dumps(data['decision'])}")
+        decision = data["decision"]
+        print("\n".join(status_lines(data["facts"], decision)))
+        print(f"judged: health {decision['health']}, {decision['level']}, events {_events(decision)}")
+        for evidence in decision.get("evidence") or ():
+            print(f"evidence: {one_line(sentence(Evidence.from_json(evidence)))}")
     if data.get("verification"):
         print(f"verification: {clean(data['verification'], 400)}")
     output = state.folder / "loops" / row.loop_id / f"agent-{number}.txt"
@@ -40,3 +48,7 @@ def main(argv: Sequence[str]) -> int:
         print("--- prompt ---")
         print(clean(data["prompt"], 40_000))
     return 0
+
+
+def _events(decision: Mapping[str, Any]) -> str:
+    return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in decision["events"].items()) or "none"

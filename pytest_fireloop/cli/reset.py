@@ -18,8 +18,11 @@ def main(argv: Sequence[str]) -> int:
     try:
         journal = state.journal()
         for row in journal.loops():
+            if row.verdict is None:
+                journal.end_loop(row.loop_id, "interrupted", {**(row.data.get("summary") or {}), "reason": "reset"})
             if row.verdict in {None, "circuit_open"}:
-                journal.end_loop(row.loop_id, "reset", row.data.get("summary") or {})
+                # what it came to stays in the history
+                journal.note(row.loop_id, reset_at=time.time())
     except JournalDamagedError:
         aside = state.journal_path.with_suffix(f".damaged-{int(time.time())}")
         os.replace(state.journal_path, aside)

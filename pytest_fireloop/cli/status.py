@@ -7,7 +7,10 @@ import sys
 import time
 from collections.abc import Sequence
 
+from pytest_fireloop.act.lock import is_held
 from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.remember.journal import PLUGIN, LoopRow
+from pytest_fireloop.show.status import status_lines
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,11 +28,15 @@ def main(argv: Sequence[str]) -> int:
         "schema": "fireloop.status/1",
         "loop_id": row.loop_id,
         "kind": row.kind,
-        "verdict": row.verdict or "running",
+        "verdict": row.verdict or _without_verdict(row, state),
         "iterations": max(0, len(rows) - 1),
         "circuit": circuit,
         "health": decision.get("health"),
         "level": decision.get("level"),
+        "risk": decision.get("risk"),
+        "metrics": decision.get("metrics") or [],
+        "difficulty": decision.get("difficulty"),
+        "parallelism": decision.get("parallelism"),
         "state_folder": str(state.folder),
     }
     if options.json:
@@ -38,8 +45,18 @@ def main(argv: Sequence[str]) -> int:
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
     sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {data['verdict']}\n")
     sys.stdout.write(f"iterations: {data['iterations']}, health {data['health']}, level {data['level']}\n")
+    if decision:
+        sys.stdout.write("\n".join(status_lines(rows[-1]["facts"], decision)) + "\n")
     retry = circuit.get("retry_at")
     when = time.strftime(", a probe is allowed from %Y-%m-%d %H:%M:%S", time.localtime(retry)) if retry else ""
-    sys.stdout.write(f"circuit: {circuit['state']} {circuit.get('reason') or ''}{when}\n")
+    if circuit["state"] != "CLOSED":
+        sys.stdout.write(f"circuit: {circuit['state']} {circuit.get('reason') or ''}{when}\n")
     sys.stdout.write(f"state: {state.folder}\n")
     return 0
+
+
+def _without_verdict(row: LoopRow, state: TreeState) -> str:
+    """Name what a loop without an end is: one that goes on with the next run, one that works, one that was killed."""
+    if row.kind == PLUGIN:
+        return "open"
+    return "running" if is_held(state.folder) else "cut off"

@@ -40,12 +40,13 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The circuit's word before an iteration."""
+    """The circuit's word before an iteration; `under_way` where another process runs the one probe."""
 
     refused: bool
     probe: bool = False
     reason: str | None = None
     retry_at: float | None = None
+    under_way: bool = False
 
 
 def ask(circuit: Circuit, at: float) -> Admission:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fireloop.judge.circuit import Circuit
+from pytest_fireloop.judge.difficulty import Difficulty
 from pytest_fireloop.judge.evidence import Evidence
+from pytest_fireloop.judge.metrics import Metric
 from pytest_fireloop.judge.reward import Confidence
+from pytest_fireloop.judge.risk import Risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,9 @@ class Decision:
     confidence: Confidence | None = None
     signals: tuple[str, ...] = ()
     events: Mapping[str, int] = field(default_factory=dict)
+    difficulty: Difficulty | None = None
+    metrics: tuple[Metric, ...] = ()
+    risk: Risk = field(default_factory=Risk)
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as JSON."""
@@ -57,4 +63,8 @@ class Decision:
             "reflect": sure is not None and sure.reflect,
             "signals": list(self.signals),
             "events": dict(self.events),
+            "difficulty": None if self.difficulty is None else self.difficulty.level,
+            "parallelism": None if self.difficulty is None else self.difficulty.axis,
+            "metrics": [metric.to_json() for metric in self.metrics],
+            "risk": self.risk.to_json(),
         }

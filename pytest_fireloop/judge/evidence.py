@@ -18,6 +18,18 @@ class Evidence:
     nodes: tuple[str, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Evidence:
+        """Read what `to_json` returned."""
+        return cls(
+            str(data["rule"]),
+            float(data["value"]),
+            float(data["threshold"]),
+            tuple(data["iterations"]),
+            tuple(data["nodes"]),
+            dict(data["numbers"]),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the evidence as JSON."""
         return {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 SCHEMA = "fireloop.trace/1"
@@ -20,7 +21,11 @@ LARGEST = 10**15
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One iteration; number 0 is the baseline before any agent call. `outcomes` is None where tests could not run."""
+    """One iteration; number 0 is the baseline before any agent call. `outcomes` is None where tests could not run.
+
+    `clock_back_at` is when the circuit was asked and the clock had gone back behind its opening, where that happened; `forced` says that the iteration
+    runs whatever the circuit says.
+    """
 
     iteration: int
     at: float = 0.0
@@ -43,6 +48,10 @@ class Facts:
     reward: float | None = None
     tokens: int = 0
     integrity: tuple[str, ...] = ()
+    failure_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    calls_left: float | None = None
+    clock_back_at: float | None = None
+    forced: bool = False
 
     @property
     def is_evidence(self) -> bool:
@@ -101,6 +110,10 @@ class Facts:
             reward=_number(data.get("reward")),
             tokens=max(0, _whole(data.get("tokens"))),
             integrity=_list(data.get("integrity")),
+            failure_files={str(name): _list(files) for name, files in _mapping(data.get("failure_files")).items()},
+            calls_left=_number(data.get("calls_left")),
+            clock_back_at=_number(data.get("clock_back_at")),
+            forced=data.get("forced") is True,
         )
 
 
@@ -119,6 +132,11 @@ class Trace:
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows) or not rows:
             raise ValueError("a trace needs a list of iterations")
         return cls(str(data.get("name") or ""), tuple(map(Facts.from_json, rows)), _mapping(data.get("settings")))
+
+
+def nodes_with(outcomes: Mapping[str, str], said: Container[str]) -> Iterator[str]:
+    """Return the tests with one of some outcomes; without a step in Python for each of ten thousand others."""
+    return compress(outcomes, map(said.__contains__, outcomes.values()))
 
 
 def _number(value: Any) -> float | None:

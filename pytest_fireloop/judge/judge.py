@@ -9,20 +9,23 @@ from pytest_fireloop.judge import circuit as circuits
 from pytest_fireloop.judge import strict
 from pytest_fireloop.judge.circuit import Admission
 from pytest_fireloop.judge.decision import Decision
+from pytest_fireloop.judge.difficulty import difficulty
 from pytest_fireloop.judge.evidence import Evidence
 from pytest_fireloop.judge.facts import GREEN, PERSON_NEEDED, RED, Facts
 from pytest_fireloop.judge.health import health
+from pytest_fireloop.judge.metrics import metrics
 from pytest_fireloop.judge.recovery import ESCALATE, kind_of, strategy
 from pytest_fireloop.judge.reward import confidence, raw_confidence, signals, turn_reward
+from pytest_fireloop.judge.risk import risk
 from pytest_fireloop.judge.rules.output_decline import FIRST, semantic_progress
 from pytest_fireloop.judge.rules.rule import View
-from pytest_fireloop.judge.rules.table import RULES, opening, warnings
+from pytest_fireloop.judge.rules.table import RULES, measured, opening, warnings
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.state import State, forget, remember
 from pytest_fireloop.judge.step import Step, first_step, next_step, window_sum, without
 from pytest_fireloop.judge.suite import Moves, advance, start
 
-__all__ = ["Admission", "Decision", "State", "admit", "begin", "decide"]
+__all__ = ["Admission", "Decision", "State", "admit", "begin", "decide", "notice_clock"]
 
 STAGNATION = {rule.reason for rule in RULES if rule.stagnation}
 #: What the agent did, or did not, even where the tests could not run.
@@ -44,19 +47,27 @@ def begin(baseline: Facts, settings: Settings) -> State:
     )
 
 
+def notice_clock(state: State, at: float) -> State:
+    """Take a clock that went back into account; the same state where it did not. The caller keeps what is returned."""
+    circuit = circuits.at_time(state.circuit, at)
+    return state if circuit is state.circuit else replace(state, circuit=circuit)
+
+
 def admit(state: State, at: float) -> Admission:
     """Ask the circuit before an iteration."""
     return circuits.ask(circuits.at_time(state.circuit, at), at)
 
 
-def decide(state: State, facts: Facts, *, forced: bool = False) -> tuple[State, Decision]:
+def decide(state: State, facts: Facts) -> tuple[State, Decision]:
     """Judge one iteration; never raises, whatever the facts are.
 
-    An iteration that ran although the circuit is open is `forced`: it is measured, and the circuit stays as it is.
+    A forced iteration that ran although the circuit is open is measured, and the circuit stays as it is.
     """
-    state = replace(state, circuit=circuits.at_time(state.circuit, facts.at))
+    if facts.clock_back_at is not None:
+        state = notice_clock(state, facts.clock_back_at)
+    state = notice_clock(state, facts.at)
     admission = admit(state, facts.at)
-    if admission.refused and not forced:
+    if admission.refused and not facts.forced:
         return state, Decision(facts.iteration, state.circuit, refused=True, health=state.health, level="tripped")
     crashed = facts.agent == "crash" and not facts.lines_changed
     if not facts.is_evidence and facts.agent not in AGENT_SPEAKS:
@@ -113,8 +124,9 @@ def _unsteady(state: State, facts: Facts, moves: Moves) -> Mapping[str, int]:
 def _judged(state: State, step: Step, facts: Facts, *, probe: bool, forced: bool) -> tuple[State, Decision]:
     settings = state.settings
     view = View(settings.limits, state.steps, state.crashes, state.since_best, state.first)
-    found = opening(view) if state.letter is None else state.letter.found
-    cautions = warnings(view) if state.letter is None else ()
+    values = measured(view) if state.letter is None else ()
+    found = opening(values) if state.letter is None else state.letter.found
+    cautions = warnings(view, values)
     concern = next((evidence for rule, evidence in cautions if rule.opens), None)
     diverging = next((evidence for rule, evidence in cautions if not rule.opens), None)
     points = step.score if state.letter is None else state.letter.scores[-1]
@@ -155,6 +167,9 @@ def _judged(state: State, step: Step, facts: Facts, *, probe: bool, forced: bool
         confidence=confidence(view.acts),
         signals=signals(step, facts),
         events=step.events,
+        difficulty=difficulty(facts),
+        metrics=metrics(view, facts.calls_left),
+        risk=risk(values, warned=bool(found or cautions)),
     )
     return replace(state, circuit=circuit, health=word), decision
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_fireloop.judge.facts import GREEN, RED, Facts
+from pytest_fireloop.judge.facts import GREEN, RED, Facts, nodes_with
 from pytest_fireloop.judge.score import counted, score
 from pytest_fireloop.judge.suite import Moves, Suite
 
@@ -42,6 +42,8 @@ class Step:
     score: int = 0
     confidence: float = 0.0
     reward: float = 0.0
+    files: int = 0
+    tasks: int | None = None
 
     @property
     def idle(self) -> bool:
@@ -98,6 +100,8 @@ def next_step(
         passing=suite.passing(flaky),
         green=suite.green and not failing,
         taken_back=back and trees[facts.tree] <= before.passing,
+        files=facts.files_changed,
+        tasks=None if facts.tasks_done is None else tasks,
         seen={
             "task_done": tasks,
             "file_changed": max(1, facts.files_changed) if changed else 0,
@@ -161,7 +165,7 @@ def _failing(
 ) -> dict[str, str]:
     """Return what is red with its signature; a failure that is skipped, deleted or cannot be collected is no fix."""
     known = suite.known
-    errors = {node: facts.signatures.get(node, before.get(node, "")) for node, said in known.items() if said in RED}
+    errors = {node: facts.signatures.get(node, before.get(node, "")) for node in nodes_with(known, RED)}
     for node, text in before.items():
         if known.get(node) in HIDDEN or node in moves.lost or (node not in known and node not in moves.changed):
             errors.setdefault(node, text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fireloop.judge.evidence import Evidence
-from pytest_fireloop.judge.facts import RED, Facts
+from pytest_fireloop.judge.facts import RED, Facts, nodes_with
 from pytest_fireloop.judge.score import EVENTS
 from pytest_fireloop.judge.settings import Settings
 
@@ -61,8 +61,8 @@ def advance(letter: Letter, now: Facts, settings: Settings) -> Letter:
 def _score(before: Facts, now: Facts, done: int, same: int) -> int:
     score = 0
     if now.outcomes is not None and before.outcomes is not None:
-        passed = [test for test, said in now.outcomes.items() if said == "passed"]
-        score += EVENTS["newly_passing"].points * sum(before.outcomes.get(test) in RED for test in passed)
+        was_red = nodes_with(before.outcomes, RED)
+        score += EVENTS["newly_passing"].points * sum(now.outcomes.get(test) == "passed" for test in was_red)
     score += EVENTS["task_done"].points * max(0, done)
     score += EVENTS["file_changed"].points * now.files_changed or EVENTS["no_file_changed"].points
     return score + EVENTS["same_error"].points * bool(same)

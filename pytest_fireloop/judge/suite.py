@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import eq, ne
 
 from pytest_fireloop.judge.facts import GREEN, RED, Facts
 
@@ -21,7 +23,10 @@ class Suite:
 
     def passing(self, flaky: Collection[str]) -> int:
         """Count the passing tests; flaky ones and the agent's own count for nothing."""
-        return sum(said in GREEN and node not in flaky and node not in self.added for node, said in self.known.items())
+        known = self.known
+        return sum(map(GREEN.__contains__, known.values())) - sum(
+            known.get(node) in GREEN for node in self.added.union(flaky)
+        )
 
     @property
     def green(self) -> bool:
@@ -48,17 +53,20 @@ def advance(suite: Suite, facts: Facts, failing: Collection[str]) -> tuple[Suite
     old, new = suite.known, facts.outcomes
     if new is None:
         return Suite(old, suite.added, facts.collection_errors), Moves()
-    absent = [node for node in old if node not in new]
+    # most runs show the same tests in the same order: told without a look-up for each of ten thousand
+    same = len(old) == len(new) and all(map(eq, old, new))
+    absent = [] if same else [node for node in old if node not in new]
     kept = absent if facts.partial else _hidden(absent, facts.collection_errors, everything=not new)
     gone = set(absent).difference(kept)
     known = {**new, **{node: old[node] for node in kept}} if kept else new
-    fresh = [node for node in new if node not in old]
+    fresh = [] if same else [node for node in new if node not in old]
     renamed, appeared = _renamed(sorted(gone), sorted(fresh))
     written = [node for node in appeared if file_of(node) in facts.changed]
     # what a mended file brings to light was there all along
     brought = set(_hidden(written, suite.collection_errors, everything=not old))
     changed: dict[str, tuple[str | None, str | None]] = {
-        node: (old.get(node), said) for node, said in new.items() if old.get(node) != said
+        node: (old.get(node), new[node])
+        for node in compress(new, map(ne, old.values() if same else map(old.get, new), new.values()))
     }
     changed |= {node: (old[node], None) for node in gone}
     moves = Moves(

@@ -45,3 +45,13 @@ def _as_failure(error: CollectionError) -> Failure:
     return Failure(
         error.signature, error.cause or error.signature, (error.path,), error.exception, error.message, error.path
     )
+
+
+def failure_files(record: RunRecord) -> dict[str, list[str]]:
+    """Return the files that each cause points at: those of its frames less the tests' own, else the tests' own."""
+    found: dict[str, list[str]] = {}
+    for group in group_by_cause(record):
+        tests = {node.partition("::")[0] for node in group.nodeids}
+        frames = {frame.partition(" in ")[0].rpartition(":")[0] for frame in group.representative.frames}
+        found[group.cause] = sorted(frames - tests - {""}) or sorted(tests)
+    return found

@@ -85,6 +85,13 @@ class Journal:
                 (time.time(), verdict, json.dumps(data), loop_id),
             )
 
+    def note(self, loop_id: str, **changes: Any) -> None:
+        """Change what is kept of a loop beside its iterations."""
+        with self._write() as database:
+            (text,) = database.execute("SELECT data FROM loops WHERE id = ?", (loop_id,)).fetchone()
+            data = json.dumps({**json.loads(text), **changes})
+            database.execute("UPDATE loops SET data = ? WHERE id = ?", (data, loop_id))
+
     def add_iteration(self, loop_id: str, number: int, data: Mapping[str, Any]) -> None:
         """Store one iteration: facts, decision, checkpoint, prompt and agent's outcome."""
         with self._write() as database:
@@ -122,6 +129,11 @@ class Journal:
         """Return the loop of an environment that has no verdict yet: none but the newest can be open."""
         row = next((each for each in self.loops(kind) if each.data.get("environment") == environment), None)
         return row if row is not None and row.verdict is None else None
+
+    def loop_data(self, loop_id: str) -> Mapping[str, Any]:
+        """Return what is kept of a loop beside its iterations, empty for an unknown one."""
+        row = self.loop(loop_id)
+        return row.data if row is not None else {}
 
     def loop(self, loop_id: str) -> LoopRow | None:
         """Return one loop, or None."""

@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fireloop.judge.evidence import Evidence
+from pytest_fireloop.judge.rules.table import RULES
 
-#: Rule to its sentence; filled with the value, the limit and the span of iterations.
-SENTENCES = {
-    "agent_unavailable": "the agent crashed {value:g} times in a row and left nothing",
-    "blocked": "only a person can help the agent on",
-    "integrity": "the tests themselves were tampered with",
-    "no_progress": "{value:g} iterations in a row in which nothing meaningful changed and no test got better",
-    "permission_denials": "the agent was refused a tool in {value:g} iterations in a row",
-    "test_fix_loop": "{value:.0%} of the changed lines are in tests, more than {threshold:.0%}, and tests still fail",
-    "circular_approach": "the same states take turns, twice round",
-    "identical_errors": "exactly the same failures {value:g} times in a row",
-    "output_decline": "output and progress fell by {value:.0%} from where they began",
-    "negative_score": "the last iterations lost {value:g} points and gained no test",
-    "no_net_progress": "{value:g} iterations without more passing tests than the best before",
-    "divergence": "confidence rises while results get worse",
-}
+SENTENCES = {rule.reason: rule.sentence for rule in RULES}
 
 
 def sentence(evidence: Evidence) -> str:

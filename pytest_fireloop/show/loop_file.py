@@ -13,6 +13,7 @@ from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.show.status import alerts, status_fields
 from pytest_fireloop.show.summary import summary_lines
 
 #: Hides our folder from the user's git, itself included; the user's skills alone are theirs to commit.
@@ -27,7 +28,7 @@ class LoopFile:
         self.path: Path | None = tree / ".fireloop" / f"fire-loop-{loop_id}.md"
         self._title = f"# fire loop {loop_id}\n"
         self._rows: list[str] = []
-        self._end = ""
+        self._status = self._end = ""
 
     def begin(self) -> None:
         """Write the head, and the folder that hides itself from git."""
@@ -41,8 +42,15 @@ class LoopFile:
         except OSError:
             self.path = None
 
-    def iteration(self, progress: Progress, decision: Decision, record: RunRecord, changes: ChangeSet) -> None:
-        """Add one row."""
+    def iteration(
+        self,
+        progress: Progress,
+        decision: Decision,
+        record: RunRecord,
+        changes: ChangeSet,
+        facts: Mapping[str, Any],
+    ) -> None:
+        """Add one row, and show the status after it."""
         tests = ", ".join(f"{number} {outcome}" for outcome, number in record.counts.items() if number)
         when = time.strftime("%Y-%m-%d %H:%M:%S")
         cells = (
@@ -56,6 +64,11 @@ class LoopFile:
             decision.circuit.state,
         )
         self._rows.append("| " + " | ".join(one_line(str(cell)).replace("|", "\\|") for cell in cells) + " |\n")
+        said = decision.to_json()
+        self._status = "\n## Status\n\n" + "".join(
+            f"- {name}: {one_line(text)}\n" for name, text in status_fields(facts, said)
+        )
+        self._status += "".join(f"- **alert**: {alert}\n" for alert in alerts(said))
         self._write()
 
     def finish(self, summary: Mapping[str, Any]) -> None:
@@ -67,7 +80,7 @@ class LoopFile:
     def _write(self) -> None:
         if self.path is None:
             return
-        text = f"{self._title}\n## Loop Progress\n\n{HEAD}{''.join(self._rows)}{self._end}"
+        text = f"{self._title}\n## Loop Progress\n\n{HEAD}{''.join(self._rows)}{self._status}{self._end}"
         temporary = self.path.with_suffix(".tmp")
         try:
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")

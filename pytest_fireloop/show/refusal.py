@@ -9,6 +9,11 @@ from pytest_fireloop.judge.judge import Admission
 
 def refusal_text(admission: Admission) -> str:
     """Return why no test ran, when a probe is allowed, and what would close the circuit."""
+    if admission.under_way:
+        return (
+            f"fire-loop: the circuit is open ({admission.reason}); no test was run, for another process runs the one "
+            "probe. Wait for its end."
+        )
     return (
         f"fire-loop: the circuit is open ({admission.reason}); no test was run. One probe is allowed "
         f"{when(admission.retry_at)} and closes it with a positive score; `fireloop reset` begins a new loop."

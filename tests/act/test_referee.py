@@ -94,7 +94,7 @@ def test_a_stuck_loop_opens_the_circuit_and_refuses_to_run(tree: Path, run: Run)
     assert code == 1
     assert fireloop(tree, "status", "--json").returncode == 0
     status = json.loads(fireloop(tree, "status", "--json").stdout)
-    assert (status["circuit"]["state"], status["verdict"]) == ("OPEN", "running")
+    assert (status["circuit"]["state"], status["verdict"]) == ("OPEN", "open")
     assert fireloop(tree, "reset").returncode == 0
     code, text, _ = run()
     assert code == 1
@@ -121,7 +121,7 @@ def test_a_partial_run_is_never_believed_and_removes_nothing(tree: Path, run: Ru
     assert record["delta"]["removed"] == []
     assert record["delta"]["newly_passing"] == []
     status = json.loads(fireloop(tree, "status", "--json").stdout)
-    assert (status["verdict"], status["iterations"]) == ("running", 0)
+    assert (status["verdict"], status["iterations"]) == ("open", 0)
 
 
 def test_a_zero_that_cannot_be_believed_is_13(tree: Path, run: Run) -> None:

@@ -315,6 +315,43 @@ def test_an_unchanged_tree_that_tripped_is_not_tried_again(project: Path) -> Non
     assert loop(project, FIX_ALL)[0] == 0
 
 
+def fireloop(tree: Path, *words: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop", *words]
+    merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, cwd=tree, env=merged, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout) if "--json" in words else {"text": done.stdout}
+    return found
+
+
+def test_a_reset_lets_the_same_tree_be_tried_again_and_the_history_keeps_what_it_came_to(project: Path) -> None:
+    assert loop(project, "pass")[0] == 10
+    fireloop(project, "reset")
+    assert fireloop(project, "status", "--json")["verdict"] == "circuit_open"
+    exit_code, summary = loop(project, FIX_ALL)
+    assert (exit_code, summary["agent_calls"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("pass", []),
+        ("pass", ["--no-circuit-breaker", "--max-iterations", "6"]),
+        ("import pathlib, time; pathlib.Path('calc.py').write_text(f'def add(a, b): return {time.time()}')", []),
+        ("import os; os.kill(os.getpid(), 9)", []),
+        (FIX_ADD, ["--profile", "aggressive"]),
+        (f"{FIX_ADD}; print('x' * 5)", ["--profile", "strict"]),
+    ],
+)
+def test_a_loop_replays_to_the_decisions_that_were_taken_live(project: Path, code: str, words: list[str]) -> None:
+    _, summary = loop(project, code, *words)
+    replayed = fireloop(project, "replay", summary["loop_id"], "--json")["iterations"]
+    assert len(replayed) == summary["iterations"] > 1
+    for row in replayed:
+        lived = fireloop(project, "log", f"{summary['loop_id']}:{row['iteration']}", "--json")["decision"]
+        assert row == {**{name: lived[name] for name in row}, "circuit": lived["circuit"]["state"]}
+
+
 def test_a_broken_conftest_is_an_error_like_any_other(project: Path) -> None:
     (project / "conftest.py").write_text("import nothing_of_that_name\n")
     code = f"{FIX_ALL}; pathlib.Path('conftest.py').write_text('')"

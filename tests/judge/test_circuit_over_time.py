@@ -165,7 +165,7 @@ def test_a_clock_that_goes_back_starts_the_cooldown_anew() -> None:
 
 def test_an_iteration_that_is_forced_is_measured_and_changes_no_circuit() -> None:
     state, at = tripped()
-    after, decision = decide(state, facts(4, at + 60, fixed=True), forced=True)
+    after, decision = decide(state, facts(4, at + 60, fixed=True, forced=True))
     assert (decision.refused, decision.score, decision.stop) == (False, 5, None)
     assert after.circuit == state.circuit
     assert decision.level == "tripped"

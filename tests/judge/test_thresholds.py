@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pytest_fireloop
 from pytest_fireloop.judge.rules.table import RULES
 from pytest_fireloop.judge.settings import THRESHOLDS, Settings, admitted_for
 
@@ -75,3 +80,29 @@ def test_what_a_recording_holds_beside_thresholds_is_left_out() -> None:
     held = {"no_progress": 4, "max_iterations": 50, "no_net_progress": 9, "window": "three"}
     assert admitted_for("balanced", held) == {"no_progress": 4, "no_net_progress": 9}
     assert admitted_for("strict", held) == {"no_progress": 4}
+
+
+def test_a_rule_in_a_file_of_its_own_is_found(tmp_path: Path) -> None:
+    package = Path(pytest_fireloop.__path__[0])
+    copy = tmp_path / "pytest_fireloop"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "judge" / "rules" / "too_many_files.py").write_text(
+        "from pytest_fireloop.judge.evidence import Evidence\n"
+        "from pytest_fireloop.judge.rules.rule import OURS, Rule, Threshold\n"
+        "RULE = Rule(\n"
+        "    5, 'too_many_files', '{value:g} files at once', (Threshold('too_many_files', 9, None, 5),),\n"
+        "    lambda view: Evidence('too_many_files', view.now.files, view.count('too_many_files')), OURS)\n"
+    )
+    code = (
+        "from pytest_fireloop.judge.facts import Facts\n"
+        "from pytest_fireloop.judge.judge import begin, decide\n"
+        "from pytest_fireloop.judge.settings import Settings\n"
+        "from pytest_fireloop.show.evidence import reason\n"
+        "for profile in ('balanced', 'aggressive'):\n"
+        "    state = begin(Facts(0, outcomes={'a': 'failed'}), Settings.for_profile(profile))\n"
+        "    changed = {f'{n}.py': (1, 0) for n in range(7)}\n"
+        "    _, found = decide(state, Facts(1, agent='ok', outcomes={'a': 'failed'}, changed=changed, tree='t'))\n"
+        "    print(found.stop, reason(found.evidence))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["None no further evidence", "too_many_files 7 files at once"]

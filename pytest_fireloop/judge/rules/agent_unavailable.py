@@ -14,7 +14,9 @@ def measure(view: View) -> Evidence:
 
 
 RULE = Rule(
+    10,
     "agent_unavailable",
+    "the agent crashed {value:g} times in a row and left nothing",
     (Threshold("agent_crashes", balanced=3, strict=None, aggressive=3),),
     measure,
     OURS,

@@ -12,4 +12,4 @@ def measure(view: View) -> Evidence:
     return Evidence("blocked", float(view.now.agent in PERSON_NEEDED), 1, view.last(1))
 
 
-RULE = Rule("blocked", (), measure, FIRE_LOOP, stagnation=False)
+RULE = Rule(20, "blocked", "only a person can help the agent on", (), measure, FIRE_LOOP, stagnation=False)

@@ -60,7 +60,9 @@ def _evidence(view: View, rounds: int, span: int, numbers: dict[str, float]) -> 
 
 
 RULE = Rule(
+    70,
     "circular_approach",
+    "the same states take turns, twice round",
     (Threshold("circular_rounds", balanced=2, strict=2, aggressive=2),),
     measure,
     f"{SKILL}; seen in trees, approaches or failing sets",

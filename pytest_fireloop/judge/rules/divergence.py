@@ -26,7 +26,9 @@ def slope(values: list[float]) -> float:
 
 
 RULE = Rule(
+    120,
     "divergence",
+    "confidence rises while results get worse",
     (Threshold("divergence_iterations", balanced=3, strict=None, aggressive=3),),
     measure,
     f"{FIRE_LOOP}, step 7",

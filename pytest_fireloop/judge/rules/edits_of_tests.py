@@ -29,7 +29,9 @@ def measure(view: View) -> Evidence | None:
 
 
 RULE = Rule(
+    60,
     "test_fix_loop",
+    "{value:.0%} of the changed lines are in tests, more than {threshold:.0%}, and tests still fail",
     (
         Threshold("test_share", balanced=0.8, strict=0.8, aggressive=0.8, unit="share"),
         Threshold("test_iterations", balanced=3, strict=3, aggressive=3),

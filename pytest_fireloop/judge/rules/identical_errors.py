@@ -14,7 +14,9 @@ def measure(view: View) -> Evidence:
 
 
 RULE = Rule(
+    80,
     "identical_errors",
+    "exactly the same failures {value:g} times in a row",
     (Threshold("identical_errors", balanced=5, strict=5, aggressive=3),),
     measure,
     SKILL,

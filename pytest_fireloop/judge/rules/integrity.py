@@ -11,4 +11,4 @@ def measure(view: View) -> Evidence:
     return Evidence("integrity", len(view.now.integrity), 1, view.last(1), view.now.integrity[:5])
 
 
-RULE = Rule("integrity", (), measure, OURS, stagnation=False)
+RULE = Rule(30, "integrity", "the tests themselves were tampered with", (), measure, OURS, stagnation=False)

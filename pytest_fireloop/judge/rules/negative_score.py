@@ -20,4 +20,11 @@ def measure(view: View) -> Evidence | None:
     return Evidence("negative_score", -total, 1, view.last(number), numbers=numbers) if total < 0 else None
 
 
-RULE = Rule("negative_score", (Threshold("window", balanced=3, strict=3, aggressive=3),), measure, SKILL)
+RULE = Rule(
+    100,
+    "negative_score",
+    "the last iterations lost {value:g} points and gained no test",
+    (Threshold("window", balanced=3, strict=3, aggressive=3),),
+    measure,
+    SKILL,
+)

@@ -16,7 +16,9 @@ def measure(view: View) -> Evidence | None:
 
 
 RULE = Rule(
+    110,
     "no_net_progress",
+    "{value:g} iterations without more passing tests than the best before",
     (Threshold("no_net_progress", balanced=8, strict=None, aggressive=6),),
     measure,
     f"{OURS}: no table of the seeds sees errors that move or take turns",

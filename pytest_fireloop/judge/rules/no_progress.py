@@ -15,7 +15,9 @@ def measure(view: View) -> Evidence | None:
 
 
 RULE = Rule(
+    40,
     "no_progress",
+    "{value:g} iterations in a row in which nothing meaningful changed and no test got better",
     (Threshold("no_progress", balanced=3, strict=3, aggressive=2),),
     measure,
     SKILL,

@@ -40,7 +40,9 @@ def semantic_progress(step: Step) -> float:
 
 
 RULE = Rule(
+    90,
     "output_decline",
+    "output and progress fell by {value:.0%} from where they began",
     (
         Threshold("output_decline", balanced=0.7, strict=0.7, aggressive=0.4, unit="share"),
         Threshold("output_warning", balanced=0.5, strict=None, aggressive=0.3, unit="share"),

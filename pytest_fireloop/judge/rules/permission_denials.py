@@ -16,7 +16,9 @@ def measure(view: View) -> Evidence:
 
 
 RULE = Rule(
+    50,
     "permission_denials",
+    "the agent was refused a tool in {value:g} iterations in a row",
     (Threshold("permission_denials", balanced=3, strict=3, aggressive=3),),
     measure,
     SKILL,

@@ -68,11 +68,14 @@ class View:
 class Rule:
     """One row of the table: `measure` returns a value with its evidence, which opens the circuit at its threshold.
 
-    `warns_at` is the value that warns before, None for a rule without warning. A rule of stagnation has nothing to say
+    Rules are asked by `order`, and the first that holds gives the reason. `sentence` is for people, with the places
+    `value` and `threshold`. `warns_at` is the value that warns before, None for a rule without warning. A rule of stagnation has nothing to say
     about a green run.
     """
 
+    order: int
     reason: str
+    sentence: str
     thresholds: tuple[Threshold, ...]
     measure: Callable[[View], Evidence | None]
     source: str

@@ -1,55 +1,45 @@
-"""The table of rules, in the order in which they are asked; the first that holds gives the reason."""
+"""The table of rules: every file of this folder that holds one, in the order in which they are asked."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from pytest_fireloop.judge.evidence import Evidence
-from pytest_fireloop.judge.rules import (
-    agent_unavailable,
-    blocked,
-    circular_approach,
-    divergence,
-    edits_of_tests,
-    identical_errors,
-    integrity,
-    negative_score,
-    no_net_progress,
-    no_progress,
-    output_decline,
-    permission_denials,
-)
 from pytest_fireloop.judge.rules.rule import Rule, View
 
-RULES: tuple[Rule, ...] = (
-    agent_unavailable.RULE,
-    blocked.RULE,
-    integrity.RULE,
-    no_progress.RULE,
-    permission_denials.RULE,
-    edits_of_tests.RULE,
-    circular_approach.RULE,
-    identical_errors.RULE,
-    output_decline.RULE,
-    negative_score.RULE,
-    no_net_progress.RULE,
-    divergence.RULE,
-)
+#: Modules of this folder that hold no rule.
+OTHERS = frozenset({"rule", "table"})
 
 
-def opening(view: View) -> tuple[Evidence, ...]:
-    """Return the evidence of every rule that opens the circuit, in the order of the table."""
-    found = (rule.measure(view) for rule in _asked(view) if rule.opens)
-    return tuple(evidence for evidence in found if evidence is not None and evidence.value >= evidence.threshold)
+def _rules() -> tuple[Rule, ...]:
+    """Return the rule of each module in this folder, in their order."""
+    folder, _, _ = __name__.rpartition(".")
+    names = [found.name for found in iter_modules(import_module(folder).__path__) if found.name not in OTHERS]
+    rules: list[Rule] = [import_module(f"{folder}.{name}").RULE for name in names]
+    return tuple(sorted(rules, key=lambda rule: rule.order))
 
 
-def warnings(view: View) -> tuple[tuple[Rule, Evidence], ...]:
+RULES = _rules()
+Measured = tuple[tuple[Rule, Evidence], ...]
+
+
+def measured(view: View) -> Measured:
+    """Return what each rule measures, in the order of the table; rules that have nothing to say are left out."""
+    asked = (rule for rule in RULES if not (rule.stagnation and view.now.green))
+    found = ((rule, rule.measure(view)) for rule in asked)
+    return tuple((rule, evidence) for rule, evidence in found if evidence is not None)
+
+
+def opening(found: Measured) -> tuple[Evidence, ...]:
+    """Return the evidence of every rule that opens the circuit."""
+    return tuple(evidence for rule, evidence in found if rule.opens and evidence.value >= evidence.threshold)
+
+
+def warnings(view: View, found: Measured) -> Measured:
     """Return the rules that are one step from opening, with their evidence."""
-    found = []
-    for rule in _asked(view):
-        evidence = rule.measure(view) if rule.warns_at else None
-        if rule.warns_at is not None and evidence is not None and evidence.value >= rule.warns_at(view):
-            found.append((rule, evidence))
-    return tuple(found)
-
-
-def _asked(view: View) -> tuple[Rule, ...]:
-    return tuple(rule for rule in RULES if not (rule.stagnation and view.now.green))
+    return tuple(
+        (rule, evidence)
+        for rule, evidence in found
+        if rule.warns_at is not None and evidence.value >= rule.warns_at(view)
+    )
