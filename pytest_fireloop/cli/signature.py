@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
             records = [_read(Path(path)) for path in options.files]
             for line in cause_lines(group_by_cause(*records)):
                 print(line)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecordError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecordError) as error:
         named = "" if isinstance(error, RecordError | OSError) else f"{type(error).__name__}: "
         return usage_error(PROGRAM, f"{named}{error}")
     return 0

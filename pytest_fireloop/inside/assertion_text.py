@@ -47,7 +47,8 @@ def assertion(lines: list[str], statement: str) -> list[str]:
     if any(line.strip() for line in shown) and operator:
         width = sum(min(len(side), WIDTH) for side in (left, right)) + len(f"assert  {operator} ")
         explanation = _explanation(shown, width, is_text=left.startswith(("'", '"')))
-        left, right = _operand(left), _operand(right)
+        told = any(line.strip() for line in explanation)
+        left, right = _operand(left, told), _operand(right, told)
     else:
         left, right = (one_order(side, shorten=True) for side in (left, right))
     summary = f"assert {left} {operator} {right}"
@@ -214,15 +215,18 @@ def operands(summary: str) -> tuple[str, str, str]:
     return (bare[: first.start()], first[1], bare[first.end() :]) if first else (bare, "", "")
 
 
-def _operand(text: str) -> str:
+def _operand(text: str, told: bool) -> str:
+    """Return a side of a comparison; where what differs is told below, a long one says no more than its type."""
     text = text.strip()
     if "..." not in text or len(text) > WIDTH:
         text = one_order(text, shorten=True)
-    if text.startswith("{") and ": " in text:
-        return "{}"  # what differs follows, and what pytest shows of a dictionary depends on width and release
+    if told and text.startswith("{") and ": " in text:
+        return "{}"  # what pytest shows of a dictionary depends on width and release
     if len(text) <= WHOLE and "..." not in text:
         return text
-    return f"{text[:HEAD]}…{text[-TAIL:]}" if text[:1] in {"'", '"'} else f"{text[:HEAD]}…"
+    if text[:1] in {"'", '"'}:
+        return "'…'" if told else f"{text[:HEAD]}…{text[-TAIL:]}"
+    return f"{text[:1]}…" if told and text[:1] in {"[", "(", "{"} else f"{text[:HEAD]}…"
 
 
 def _cut(text: str, limit: int) -> str:

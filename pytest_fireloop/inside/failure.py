@@ -9,7 +9,7 @@ import pytest
 
 from .printed import doctest_lines, own_places
 from .record_file import ATTRIBUTE, dumps
-from .signature import FailureFacts, cause, signature
+from .signature import INLINED, FailureFacts, cause, signature
 from .subjects import is_in_test, named_in_code
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["ATTRIBUTE", "describe", "text_facts"]
 
 MESSAGE_LIMIT = 4_000
 FRAME_LIMIT = 30
-LEAVES_LIMIT = 50
+LEAVES_LIMIT, NODES_LIMIT = 50, 500
 LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}_pytest{os.sep}")
 
 
@@ -33,20 +33,22 @@ def describe(report: Any, excinfo: Any, root: str, noise: Noise) -> str:
         frames: list[str] = []
     else:
         value = _original(excinfo.value)
-        entries = _own_entries(value, root)
+        entries = [entry for entry in _own_entries(value, root) if entry.function not in INLINED]
         crash = entries[-1] if entries else None
-        in_test = is_in_test(report.nodeid, [(entry.path, entry.function) for entry in entries])
+        name = _name(value)
+        pairs = [(entry.path, entry.function) for entry in entries]
+        in_test = is_in_test(report.nodeid, pairs, name.endswith("AssertionError"))
         facts = FailureFacts(
             getattr(report, "when", None) or "collect",
-            _name(value),
+            name,
             message_of(report, value),
             crash.statement if crash else "",
-            tuple((entry.path, entry.function) for entry in entries),
+            tuple(pairs),
             (*_chain(value, root), *_leaves(value, root)),
             noise.known,
             noise.masks,
             in_test,
-            named_in_code(crash.frame.f_code, crash.frame.f_globals, root) if crash and crash.frame and in_test else (),
+            _subjects(entries, report.nodeid.partition("::")[0], root) if in_test else (),
         )
         frames = [f"{entry.path}:{entry.line} in {entry.function}" for entry in entries]
         location = f"{crash.path}:{crash.line}" if crash else str(report.nodeid.split("::")[0])
@@ -83,8 +85,19 @@ def _text_facts(report: Any, phase: str, root: str, noise: Noise) -> FailureFact
     # of a dump of stacks only the project's own functions are the same twice
     message = text.lstrip().partition("\n")[0] if places else text
     frames = tuple((place.path, place.function) for place in places)
-    in_test = is_in_test(report.nodeid, frames)
+    in_test = is_in_test(report.nodeid, frames, asserting=False)
     return FailureFacts(phase, "", message, "", frames, (), noise.known, noise.masks, in_test)
+
+
+def _subjects(entries: list[_Entry], test: str, root: str) -> tuple[str, ...]:
+    """Return what the frames of the test's own file name, and where several frames name nothing, the test itself."""
+    own = [entry for entry in entries if entry.path == test]
+    named = {
+        each for entry in own if entry.frame for each in named_in_code(entry.frame.f_code, entry.frame.f_globals, root)
+    }
+    if named or len(entries) == 1:
+        return tuple(sorted(named))
+    return (f"{own[0].path} {own[0].function}",)
 
 
 def longrepr_text(report: Any) -> str:
@@ -144,24 +157,32 @@ def _original(value: BaseException) -> BaseException:
     return value
 
 
-def _leaves(value: BaseException, root: str) -> tuple[tuple[str, str], ...]:
+def _leaves(value: Any, root: str) -> tuple[tuple[str, str], ...]:
     """Return types and texts of what an exception group holds, sorted, for tasks end in any order."""
     found: list[tuple[str, str]] = []
-    left = [value] if isinstance(getattr(value, "exceptions", None), tuple) else []
-    while left and len(found) < LEAVES_LIMIT:
+    left = [value] if _is_group(value) else []
+    seen: set[int] = set()
+    while left and len(found) < LEAVES_LIMIT and len(seen) < NODES_LIMIT:
         each = left.pop()
-        inner = getattr(each, "exceptions", None)
-        if isinstance(inner, tuple):
-            left.extend(reversed(inner))
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if _is_group(each):
+            left.extend(reversed(each.exceptions))
         else:
             found += [(_name(each), _text_of(each)[:MESSAGE_LIMIT]), *_raised(each, root)]
     return tuple(sorted(found))
 
 
+def _is_group(value: BaseException) -> Any:
+    """Whether it is an exception group, of Python or of the package that brings them to older releases."""
+    return any(kind.__name__ == "BaseExceptionGroup" for kind in type(value).__mro__)
+
+
 def _text_of(value: BaseException) -> str:
     try:
         return str(value)
-    except Exception as error:  # noqa: BLE001 - a broken __str__ of the user's exception
+    except BaseException as error:  # noqa: BLE001 - a __str__ of the user's exception may even leave the process
         return f"<{type(error).__name__} in __str__>"
 
 
@@ -188,6 +209,10 @@ def _chain(value: BaseException, root: str) -> tuple[tuple[str, str], ...]:
         if following is None or id(following) in seen:
             break
         seen.add(id(following))
+        explicit = following is value.__cause__
         value = following
-        found += [(_name(value), _text_of(value)[:MESSAGE_LIMIT]), *_raised(value, root)]
+        where = _raised(value, root)
+        if explicit or where:
+            # what a library handles within itself is another thing in each release
+            found += [(_name(value), _text_of(value)[:MESSAGE_LIMIT]), *where]
     return tuple(found)

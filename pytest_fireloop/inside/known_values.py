@@ -9,6 +9,15 @@ from functools import lru_cache
 #: The name under which the time of the run's start is known, in seconds since 1970.
 START = "<start>"
 USER = "<user>"
+#: Users whose names are words that programs use for much else; they stand for a user as a part of a path only.
+WORDS = frozenset(
+    {"root", "admin", "app", "runner", "test", "tester", "user", "users", "dev", "build", "ci", "web", "www", "data"}
+)
+#: Where temporary files and homes are, for text that names a place which is not this machine's own.
+PLACES = (
+    (re.compile(r"(?<![\w/.>])/(?:private/)?(?:var/)?tmp(?=/)"), "<tmp>"),
+    (re.compile(r"(?<![\w/.>])(?:/root|/(?:home|Users)/[a-z_][\w-]{0,30})(?=[/'\"\s:,)]|$)"), "<home>"),
+)
 #: Users whose names are words that a text may mean otherwise stand for a user only in such a place.
 USER_PLACE = r"(?:(?<=[/\\'\"=@:(~])|(?<=\buser )|(?<=\brole )|(?<=\bowner )|(?<=\blogin )|(?<=\bfor )|(?<=\bby ))"
 DAY = 86_400
@@ -29,7 +38,7 @@ NAMED = (
 #: Seconds, milliseconds, microseconds or nanoseconds since 1970, for the years 2001 to 2033 and on.
 EPOCH = re.compile(r"(?<![\w.])(1\d{9})(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?(?![\w])")
 #: A time so exact was read from a clock, whenever that was.
-EXACT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d{3,9}" + ZONE)
+EXACT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,](?!0{3,9}(?!\d))\d{3,9}" + ZONE)
 ANY = re.compile(r"\d{4}-\d\d-\d\d[T ]" + CLOCK + ZONE)
 
 
@@ -44,12 +53,17 @@ def replace_known(text: str, known: tuple[tuple[str, str], ...], loose: bool = T
         for spelling in (value, value.replace("\\", "\\\\")):
             if value and spelling in text:
                 text = _pattern(spelling, name).sub(name, text)
+    if "/" in text:
+        for pattern, name in PLACES:
+            text = pattern.sub(name, text)
     return _without_times(text, start, loose)
 
 
 @lru_cache(maxsize=256)
 def _pattern(value: str, name: str) -> re.Pattern[str]:
-    place = USER_PLACE if name == USER else r"(?<![\w<-])"
+    place = r"(?<![\w<-])"
+    if name == USER:
+        place = r"(?<=[/\\])" if value.lower() in WORDS else USER_PLACE
     # a name may end a sentence, but `/srv/shop` is no part of `/srv/shop2` or `/srv/shop.old`
     end = "" if value.endswith("/") else r"(?![\w-]|\.\w)"
     return re.compile(place + re.escape(value) + end)

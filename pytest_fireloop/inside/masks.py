@@ -16,6 +16,7 @@ COMPARED = re.compile(
     r"crc\w{0,4}|etag|fingerprint|signature|colou?r)\W{0,6}$",
     re.IGNORECASE,
 )
+WORD = re.compile(r"[A-Z]?[a-z]{3,20}")
 PORT = re.compile(r"(?:port[ =:]{1,2}\(?|[\w\]]:)$", re.IGNORECASE)
 UNITS = r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b"
 
@@ -62,7 +63,9 @@ def _uuid(found: re.Match[str]) -> str:
 def _token(found: re.Match[str]) -> str:
     token = found[0]
     mixed = any(c.islower() for c in token) and any(c.isupper() for c in token) and sum(c.isdigit() for c in token) > 1
-    return "<token>" if mixed and not _is_compared(found) else token
+    # what reads as words is a name, and what is all of the text is what was looked for
+    named = sum(map(len, WORD.findall(token))) > len(token) / 2 or found.string.strip("'\" ") == token
+    return "<token>" if mixed and not named and not _is_compared(found) else token
 
 
 def _is_compared(found: re.Match[str]) -> bool:
@@ -71,8 +74,9 @@ def _is_compared(found: re.Match[str]) -> bool:
 
 MASKS = (
     Mask("colour", re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]"), "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
-    Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{5,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16})"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
-    Mask("identity", re.compile(r"\bid=(?:(['\"]?)\d{9,20}\1|['\"]?\d{2,20}\.\.\.\d{0,20}['\"]?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
+    # eight digits are as often the code of an error as an address; an object says where it is
+    Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{9,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16}|(?<= at 0x)[0-9a-fA-F]{5,8}\b)"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
+    Mask("identity", re.compile(r"\bid=(?:'\d{9,20}'|\d{12,20}\b|'?\d{2,20}\.\.\.\d{0,20}'?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
     # where Linux and macOS put the heap and what is mapped
     Mask("address as a number", re.compile(r"[19](?<![\w.].)(?:(?<=9)[3-6]\d{12}|(?<=1)(?:3[89]|40)\d{12})(?![\w.])"), "<address>", "id() is an address", "140186619308688", length=14),
     Mask(
@@ -99,7 +103,7 @@ MASKS = (
     Mask("test's folder", re.compile(r"(<tests>/[A-Za-z_][\w.-]{0,60}?)\d{1,4}(?=[/'\"\s),:;]|$)"), r"\1", "numbered by pytest", "<tests>/test_write0", ("<tests>",)),
     Mask(
         "temporary name",
-        re.compile(r"(<tmp>/)(?:tmp[a-z0-9_]{8}|tmp\.\w{6,12}|((?:[\w.-]{0,40}?[-_.])?)(?=[a-z_]{0,7}\d)[a-z0-9_]{8})(?=[./'\"\s),:;]|$)"),
+        re.compile(r"(<tmp>/)(?:tmp[a-z0-9_]{8}|tmp\.\w{6,12}|((?:[\w.-]{0,40}?[-_.])?)(?=[a-z_]{0,7}\d)(?!\d{8})[a-z0-9_]{8})(?=[./'\"\s),:;]|$)"),
         r"\1\2<random>",
         "names made by the tempfile module or by mktemp",
         "<tmp>/store-0p0_77nu/index.json",
@@ -114,7 +118,7 @@ MASKS = (
         ("/tmp", "/var/"),
     ),
     Mask("worker's own", re.compile(r"[_-](?:gw\d{1,3}|master|main)(?=[_-][0-9a-f]{6,40}\b)|[_-]gw\d{1,3}(?![A-Za-z0-9])"), "", "xdist's worker, or none, in a generated name", "test_gw0", ("gw", "ma")),
-    Mask("worker", re.compile(r"(?<![A-Za-z0-9])gw\d{1,3}(?![A-Za-z0-9])"), "gw?", "names of xdist workers", "gw3", ("gw",)),
+    Mask("worker", re.compile(r"(?<![A-Za-z0-9])gw\d{1,3}(?![A-Za-z0-9])"), "gw?", "names of xdist workers", "gw3", ("gw",), loose=True),
     Mask(
         "thread or task",
         re.compile(r"\b(Thread|Dummy|Timer|Task|(?:Fork|Spawn|ForkServer)?(?:PoolWorker|Process))-\d{1,9}\b"),
@@ -122,12 +126,13 @@ MASKS = (
         "counted through the whole process",
         "<Task pending name='Task-17'>",
         ("-",),
+        loose=True,
     ),
     Mask("pool's thread", re.compile(r"\b((?:ThreadPoolExecutor-|asyncio_)\d{1,6})(?:_\d{1,6})?"), "<pool>", "the thread that was free", "ThreadPoolExecutor-0_3", ("Executor-", "asyncio_")),
     Mask("callbacks", re.compile(r" ?\b(?:cb|wait_for)=(?:\[[^\]\n]{0,400}\]|<[^<>\n]{0,200}>)"), "", "asyncio's own, in the words of its release", "<Task cb=[f() at a.py:1]>", ("cb=", "wait_for=")),
     Mask(
         "interpreter",
-        re.compile(r"(?:<\w{1,20}>)?(?:/[\w.+-]{1,60}){0,8}/bin/(?:python|pypy)[\d.]{0,6}(?![\w-])"),
+        re.compile(r"(?:<\w{1,20}>)?(?:/[\w.+-]{1,60}){0,8}/bin/(?:python|pypy)(?:3(?:\.(?:[89]|1\d))?)?(?![\w.-])"),
         "<python>",
         "each machine has its own",
         "/opt/venvs/a/bin/python3.11",
@@ -156,7 +161,18 @@ MASKS = (
         "lines of source move with each edit above them",
         "calc.py:17",
         (".",),
+        loose=True,
     ),
+    Mask(
+        "line of a log record",
+        re.compile(r"((?:DEBUG|INFO|WARNING|ERROR|CRITICAL) {1,4}[\w.]{1,100}:[\w.]{1,100}\.py):\d{1,7}"),
+        r"\1",
+        "pytest's own form of captured logs names the line",
+        "WARNING  shop:cart.py:17 no price",
+        (".py:",),
+    ),
+    Mask("module", re.compile(r"<module '([\w.]{1,100})'(?: from '[^'\n]{0,300}'| \((?:frozen|built-in)\))>"), r"<module '\1'>", "frozen by some releases, a file of others", "<module 'posixpath' (frozen)>", ("<module",)),
+    Mask("environment", re.compile(r"\benviron\(\{.{0,100000}", re.DOTALL), "environ(…)", "each machine has other variables", "environ({'PATH': '/bin'})", ("environ({",)),
     Mask("file descriptor", re.compile(r"\bfd=\d{1,6}\b"), "fd=?", "the number that was free", "<socket.socket fd=14>", ("fd=",)),
     Mask("path class", re.compile(r"\b(?:Pure)?(?:Posix|Windows)Path\("), "Path(", "depends on the system", "PosixPath('a')", ("Path(",)),
     Mask(
@@ -179,17 +195,17 @@ MASKS = (
     Mask("port", re.compile(r"([ =:(])(\d{5})\b"), _said_port, "the system gives out ports", "(port 33237)", loose=True),
     Mask(
         "process or thread",
-        re.compile(r"\b((?:p?pid|tid|uid|gid|euid)[ =:#(]{1,3}|(?:process|thread|ident|native_id|thread[_ ]id)[ =:#(]{1,3}(?=\d{4}))\d{1,20}\b", re.IGNORECASE),
+        re.compile(r"\b((?:p?pid|tid)[ =:#(]{1,3}|(?:process|thread|ident|native_id|thread[_ ]id)(?:[=:#(]{1,2} ?| (?=\d{4,20}(?: \w{1,20}ed\b|[,.)]|$)))(?=\d{4}))\d{1,20}\b", re.IGNORECASE),
         r"\1?",
         "numbers given out by the system",
         "worker died (pid 29146)",
-        ("pid", "PID", "Pid", "tid", "TID", "uid", "gid", "rocess ", "rocess=", "hread", "ident", "native_id"),
+        ("pid", "PID", "Pid", "tid", "TID", "rocess", "hread", "ident", "native_id"),
         loose=True,
     ),
-    Mask("seed", re.compile(r"\b(seed(?:ed)?(?: (?:is|was|with|of|value))?[ =:]{1,3})-?\d{1,40}\b", re.IGNORECASE), r"\1?", "random by intent", "random seed 272923027", ("eed", "EED"), loose=True),
+    Mask("seed", re.compile(r"\b(seed(?:ed)?(?: (?:is|was|with|of|value))?[ =:]{1,3})-?\d{5,40}\b", re.IGNORECASE), r"\1?", "random by intent", "random seed 272923027", ("eed", "EED"), loose=True),
     Mask(
         "measured time",
-        re.compile(r"\d(?<![\w.]\d)\d{0,8}\.\d{3,12} ?" + UNITS),
+        re.compile(r"\d(?<![\w.]\d)\d{0,8}\.\d{2,30}[1-9](?:e-\d{1,3})? ?" + UNITS),
         "<duration>",
         "nobody writes a limit so exactly",
         "not ready in 0.042s",
@@ -198,30 +214,30 @@ MASKS = (
     ),
     Mask(
         "measured time, short",
-        re.compile(r"\b(took|taken|elapsed|lasted|ran for|running for|spent|(?:in|after|waited(?: for)?)(?=[ :=]{1,3}\d{1,9}\.\d[1-9]))([ :=]{1,3})\d{1,9}(?:\.\d{1,12})? ?" + UNITS),
+        re.compile(r"\b(took|taken|elapsed|lasted|ran for|running for|spent|(?:in|after|waited(?: for)?)(?=[ :=]{1,3}\d{1,9}\.\d[1-9]))([ :=]{1,3})(?:\d{1,9}\.\d{1,30} ?|\d{1,9} ?(?=ns|us|µs|ms))" + UNITS),
         r"\1\2<duration>",
         "how long something took",
         "Test took 45.11ms",
         ("took", "taken", "elapsed", "lasted", "for", "spent", "in", "after", "waited"),
         loose=True,
     ),
-    Mask("time of day", re.compile(r"\d(?<![\d:]\d)\d?:\d\d:\d\d[.,]\d{3,9}\b"), "<time>", "a clock, or a difference of two", "0:00:03.123456", (":",), loose=True),
+    Mask("time of day", re.compile(r"\d(?<![\d:]\d)\d?:\d\d:\d\d(?:\.(?!0{1,9}\b)\d{3,9}|,\d{6,9}|,\d{3}(?= {1,3}\[?[A-Z]{4,8}\b))\b"), "<time>", "a clock, or a difference of two", "0:00:03.123456", (":",), loose=True),
     Mask(
         "memory",
-        re.compile(r"\b(rss|resident|peak|heap|memory(?: usage| use)?|usage|used|grew by)([ :=]{1,3})\d[\d.,]{0,15} ?(?:[kmgt]?i?b|bytes)\b", re.IGNORECASE),
+        re.compile(r"\b(rss|resident|peak|heap|memory(?: usage| use)?|usage|used|grew by)([ :=]{1,3})\d{1,12}[.,]\d{1,9} ?(?:[kmgt]?i?b|bytes)\b", re.IGNORECASE),
         r"\1\2<size>",
         "how much memory a process happens to hold",
         "rss 123.4 MiB",
         ("rss", "RSS", "esident", "eak", "eap", "emory", "sage", "used", "grew"),
         loose=True,
     ),
-    Mask("revision", re.compile(r"\b(commit|revision|rev|sha|HEAD)([ =:@]{1,2})[0-9a-f]{7,40}\b"), r"\1\2<hex>", "a commit of this run", "commit d927d54", ("commit", "rev", "sha", "HEAD"), loose=True),
+    Mask("revision", re.compile(r"\b(commit|revision|rev|sha|HEAD)([ =:@]{1,2})(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b"), r"\1\2<hex>", "a commit of this run", "commit d927d54", ("commit", "rev", "sha", "HEAD"), loose=True),
     Mask("pod", re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "-<random>", "names that Kubernetes makes", "web-7d4b9c6f5d-x2x9z", ("-",), loose=True),
     Mask("hex", re.compile(r"[0-9a-fA-F](?<![0-9A-Za-z#.].)[0-9a-fA-F]{7,127}(?![0-9A-Za-z])"), _hex, "random identifiers", "request 7f8948095cfb117c", loose=True, length=8),
     Mask("ulid", re.compile(r"[0-7](?<!\w.)[0-9A-HJKMNP-TV-Z]{25}\b"), "<ulid>", "timed identifiers", "01ARZ3NDEKTSV4RRFFQ69G5FAV", loose=True, length=26),
     Mask("token", re.compile(r"(?<![\w./+-])[\w+-]{22,2000}={0,2}(?![\w./+-])"), _token, "secrets and session keys", "session Xk3vQ9ZtR1mN8bLw2YhUeA", loose=True, length=22),
     Mask("container's address", re.compile(r"\b172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}\b"), "<address>", "docker gives it out", "172.17.0.3", ("172.",), loose=True),
-    Mask("line of a log", re.compile(r"(\"?\b(?:file_)?line\"?: ?)\d{1,6}(?=,)"), r"\1?", "lines inside gRPC and its like", "file_line:3940,", ("line",), loose=True),
+    Mask("line of a log", re.compile(r"((?:\"|\bfile_)line\"?: ?)\d{1,6}(?=,)"), r"\1?", "lines inside gRPC and its like", "file_line:3940,", ("line",), loose=True),
 )  # fmt: skip
 
 

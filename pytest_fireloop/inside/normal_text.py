@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from .noise import Known, Masks
 
 #: Characters that are looked at from a message's start and its end.
-HEAD, TAIL = 2_000, 400
+HEAD, TAIL = 4_000, 1_000
 #: Characters of one line that are kept of a long text, and of the text that is searched for lines.
-LINE, SEARCHED = 400, 20_000
+LINE, SEARCHED = 1_200, 20_000
 #: An assertion of unittest, a mock or an array library: its values are what the test is about.
 COMPARES = re.compile(
     r" [!=]= | (?:not )?(?:less|greater) than | != |not found in|unexpectedly|\bdiffer|\bis not (?:true|false)\b|"
@@ -47,13 +47,13 @@ def normal_text(text: str, exception: str, statement: str, known: Known, masks: 
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if line.startswith("assert ")), None)
     if first is not None:
-        said = _free("\n".join(lines[:first]), known)
-        strict = _strict("\n".join(lines[first:]), known)
+        said = _free("\n".join(lines[:first]), exception, known)
+        strict = _strict("\n".join(lines[first:]), exception, known)
         return "\n".join([said, *assertion(strict.split("\n"), statement)])
     if exception.endswith("AssertionError") and COMPARES.search(text):
-        made = comparison(_strict(text, known).split("\n"))
+        made = comparison(_strict(text, exception, known).split("\n"))
         return "\n".join(line.strip() if line[:1] not in {"-", "+"} else line.rstrip() for line in made)
-    return _free(text, known)
+    return _free(text, exception, known)
 
 
 def _capped(text: str) -> str:
@@ -90,9 +90,9 @@ def _without_name(text: str, exception: str) -> str:
     return text[found.end() :] if names & {exception, exception.rpartition(".")[2]} else text
 
 
-def _free(text: str, known: Known) -> str:
+def _free(text: str, exception: str, known: Known) -> str:
     masked = mask(replace_known(text, known))
-    made = one_order(one_wording(_without_library_frames(masked) if 'File "' in masked else masked))
+    made = one_order(one_wording(_without_library_frames(masked) if 'File "' in masked else masked, exception))
     return " ".join(made.split())
 
 
@@ -111,8 +111,8 @@ def _without_library_frames(text: str) -> str:
     return "\n".join(kept)
 
 
-def _strict(text: str, known: Known) -> str:
+def _strict(text: str, exception: str, known: Known) -> str:
     hidden = IDENTIFIERS.match(text) is not None
     if hidden:
         text = UUID_LIKE.sub(r"\1~\2", text)
-    return one_wording(mask(replace_known(text, known, loose=False), loose=False))
+    return one_wording(mask(replace_known(text, known, loose=False), loose=False), exception)

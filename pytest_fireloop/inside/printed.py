@@ -10,7 +10,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 LONG = re.compile(r"([^\s:'\"<>][^:\n]{0,400}):(\d{1,7}): ?(?:in (\S{1,200})|[\w.]{0,200})$")
 NATIVE = re.compile(r"\s{0,40}File \"([^\"\n]{1,400})\", line (\d{1,7}),? in (\S{1,200})")
 #: How the source of a function begins, which pytest shows whole with `--tb=long`.
-DEFINITION = re.compile(r"[> ] {3}(?:async )?def (\w{1,200})\(")
+DEFINITION = re.compile(r"(?:[> ] {3})?(?:async )?def (\w{1,200})\(")
 BROKEN = re.compile(r"(?:E\s{1,8})?\s{0,8}File \"([^\"\n]{1,400})\", line \d{1,7}$")
 LINKS = re.compile(
     r"^(?:The above exception was the direct cause of the following exception:|"
@@ -42,12 +42,13 @@ def own_places(text: str, root: str) -> list[Place]:
     pending = defined = ""
     for number, line in enumerate(lines):
         following = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        opened = DEFINITION.match(line)
+        # a report may strip the text, and with it what stands before its first line
+        if opened is not None and (number == 0 or line.startswith((" ", ">"))):
+            defined = opened[1]
         if line.startswith(">"):
             pending = line[1:].strip()
-            continue
-        opened = DEFINITION.match(line)
-        if opened is not None:
-            defined = opened[1]
+        if line.startswith(">") or opened is not None:
             continue
         native = NATIVE.match(line)
         found = native or LONG.match(line)

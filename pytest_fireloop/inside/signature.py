@@ -18,8 +18,11 @@ NUMBER = re.compile(r"\d+")
 QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"")
 #: A statement that raises an exception with a text of its own.
 SAID = re.compile(r"raise\b(?:[^'\"]{1,200}['\"]|[^'\"]{1,200}\($)")
+VAGUE = frozenset({"IndexError", "KeyError", "ZeroDivisionError", "StopIteration"})
 #: The id of a test in a text, as of one that crashed a worker.
 NODE = re.compile(r"[\w./-]{1,200}::[^\s'\"]{1,200}")
+#: Characters of a statement that count.
+STATEMENT = 400
 #: Frames that Python 3.12 no longer makes.
 INLINED = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
 
@@ -69,11 +72,12 @@ def cause(facts: FailureFacts) -> str:
     first_line = _text(facts, facts.message, facts.exception, facts.statement).partition("\n")[0]
     shape = NUMBER.sub("#", QUOTED.sub("''", first_line))
     where = repr((place, facts.statement))
-    if facts.exception.endswith("AssertionError"):
+    if facts.exception.endswith("AssertionError") or (facts.in_test and _is_vague(facts.exception, first_line)):
         # the values of a comparison are the test's
         shape = ""
-        subjects = (facts.subjects or named_in_statement(facts.statement)) if facts.in_test else ()
-        where = repr(subjects) if subjects else where
+        alone = facts.in_test and len(facts.frames) == 1
+        subjects = facts.subjects or (named_in_statement(facts.statement) if alone else ())
+        where = repr(subjects) if subjects and facts.in_test else where
     elif SAID.match(facts.statement):
         shape = ""  # the statement says it, and the rest are the values of a case
     elif facts.in_test or not facts.frames:
@@ -82,10 +86,15 @@ def cause(facts: FailureFacts) -> str:
     return _hash(version(facts.masks), facts.exception, where, shape, one_name(root[0][0]))
 
 
+def _is_vague(exception: str, text: str) -> bool:
+    """Whether an exception says nothing of the project: which value was missing depends on what made it."""
+    return exception in VAGUE or "'NoneType' object" in text
+
+
 def _stable(facts: FailureFacts) -> FailureFacts:
     """Leave out what the release of Python or the depth of the stack decides."""
     frames = tuple(frame for frame in facts.frames if frame[1] not in INLINED)
-    statement = " ".join(facts.statement.split())
+    statement = " ".join(facts.statement[:STATEMENT].split())
     if facts.exception == "RecursionError":
         # where in its circle it met the limit depends on the frames below the test
         frames, statement = tuple(sorted(set(frames))), ""

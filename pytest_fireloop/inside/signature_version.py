@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .noise import Masks
 
 #: Raised whenever the rules change.
-VERSION = "2"
+VERSION = "3"
 
 
 def version(masks: Masks) -> str:

@@ -21,9 +21,11 @@ HELPERS = frozenset(
 )
 
 
-def is_in_test(nodeid: str, frames: Sequence[tuple[str, str]]) -> bool:
-    """Whether the test's own function, or the module that holds it, is all that is seen of the project."""
-    return len(frames) == 1 and frames[0][0] == nodeid.partition("::")[0]
+def is_in_test(nodeid: str, frames: Sequence[tuple[str, str]], asserting: bool) -> bool:
+    """Whether nothing but the test's own file is seen of the project; a helper of the tests that asserts is no place."""
+    test = nodeid.partition("::")[0]
+    paths = {path for path, _ in frames}
+    return test in paths and all(path == test or (asserting and _supports(path)) for path in paths)
 
 
 def named_in_code(code: CodeType, names: dict[str, Any], root: str) -> tuple[str, ...]:
@@ -32,12 +34,13 @@ def named_in_code(code: CodeType, names: dict[str, Any], root: str) -> tuple[str
     modules = []
     for name in code.co_names:
         value = names.get(name, sys.modules.get(name))
-        if isinstance(value, ModuleType):
+        # by its real type: an object may have code of the project run when it is asked for its class
+        if issubclass(type(value), ModuleType):
             modules.append(value)
         else:
             found.add(_own_name(value, code.co_filename, root))
     for module in modules:
-        members = vars(module)
+        members = object.__getattribute__(module, "__dict__")
         found |= {_own_name(members.get(name), code.co_filename, root) for name in code.co_names}
     return tuple(sorted(found - {""}))[:LIMIT]
 
@@ -50,14 +53,22 @@ def named_in_statement(statement: str) -> tuple[str, ...]:
     ]
 
 
+def _supports(path: str) -> bool:
+    *folders, name = path.split("/")
+    return name == "conftest.py" or bool({"tests", "test", "testing"} & set(folders))
+
+
 def _own_name(value: Any, path: str, root: str) -> str:
     """Return module and name of a function or class that the project wrote, elsewhere than in the test's file."""
-    if not isinstance(value, (FunctionType, type)):
+    kind = type(value)
+    if kind is not FunctionType and not issubclass(kind, type):
         return ""
-    module = sys.modules.get(str(value.__module__))
-    file = getattr(module, "__file__", None)
+    get = object.__getattribute__ if kind is FunctionType else type.__getattribute__
+    name, qualified = get(value, "__module__"), get(value, "__qualname__")
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    file = object.__getattribute__(module, "__dict__").get("__file__") if issubclass(type(module), ModuleType) else None
     if not isinstance(file, str) or file == path or not file.startswith(root + os.sep):
         return ""
-    if f"{os.sep}site-packages{os.sep}" in file or os.path.basename(file) == "conftest.py":
+    if f"{os.sep}site-packages{os.sep}" in file or _supports(file[len(root) + 1 :].replace(os.sep, "/")):
         return ""
-    return f"{value.__module__}.{value.__qualname__}"
+    return f"{name}.{qualified}"

@@ -39,7 +39,14 @@ def _abstract(found: re.Match[str]) -> str:
 
 
 WORDINGS = (
-    Wording(re.compile(r"\.? Did you (?:mean|forget to import):? [^\n?]{1,200}\?"), "", "3.10 to 3.14 suggest more and more", "Did you"),
+    Wording(re.compile(r" and no __dict__ for setting new attributes"), "", "3.13 explains", "no __dict__"),
+    Wording(re.compile(r"(indices must be integers(?: or slices)?), not '?\w{1,60}'?"), r"\1", "3.11 names the type", "indices must"),
+    Wording(re.compile(r"(expected string or bytes-like object), got '\w{1,60}'"), r"\1", "3.11 names the type", "bytes-like"),
+    Wording(re.compile(r"\b(min|max)\(\) (?:arg is an empty sequence|iterable argument is empty)"), r"\1() of nothing", "3.12", "() "),
+    Wording(re.compile(r"'(\w{1,100})' is an invalid keyword argument for (\w{1,100})\(\)"), r"\2() got an unexpected keyword argument '\1'", "3.13", "invalid keyword"),
+    Wording(re.compile(r" OR one path is relative and the other(?: path)? is absolute\.?"), "", "3.12 says less", "one path is relative"),
+    Wording(re.compile(r"empty range for randrange\(\) \((-?\d{1,40}), (-?\d{1,40}), -?\d{1,40}\)"), r"empty range in randrange(\1, \2)", "3.12", "randrange"),
+    Wording(re.compile(r"Illegal trailing comma before end of (?:object|array)|Expecting property name enclosed in double quotes"), "Expecting a name or the end", "3.13", " "),
     Wording(re.compile(r" \(consider renaming [^\n]{1,400}\)"), "", "3.13 explains", "(consider renaming"),
     Wording(re.compile(r"local variable '(\w{1,100})' referenced before assignment"), r"cannot access local variable '\1' where it is not associated with a value", "3.11", "referenced before"),
     Wording(re.compile(r"free variable '(\w{1,100})' referenced before assignment in"), r"cannot access free variable '\1' where it is not associated with a value in", "3.11", "referenced before"),
@@ -68,6 +75,11 @@ WORDINGS = (
     Wording(re.compile(r"\b(HTTPS?Connection)\(host='[^'\n]{0,200}', port=(?:\d{1,5}|<port>)\)"), r"\1", "urllib3 2 shows its address, which its pool shows too", "Connection(host"),
 )  # fmt: skip
 
+#: What Python adds to the message of some exceptions; 3.10 to 3.14 suggest more and more.
+SUGGESTION = re.compile(r"\.? Did you (?:mean|forget to import):? [^\n?]{1,200}\?")
+SUGGESTING = frozenset(
+    {"NameError", "AttributeError", "ImportError", "ModuleNotFoundError", "UnboundLocalError", "TypeError"}
+)
 #: Lines that tell people what to do or where to read more; they change with options and releases.
 HINT = re.compile(
     r"\s{0,8}(?:You can (?:reproduce|add)\b|\(?Background on this error at|(?:For further|For more) information\b|"
@@ -77,12 +89,16 @@ HINT = re.compile(
 )
 
 
-def one_wording(text: str) -> str:
+def one_wording(text: str, exception: str) -> str:
     """Say in one way what releases say in several, and leave out what only helps the reader."""
+    if "Did you" in text and (not exception or exception in SUGGESTING):
+        text = SUGGESTION.sub("", text)
     for row in WORDINGS:
         if row.needs in text:
             text = row.pattern.sub(row.replacement, text)
-    return "\n".join(line for line in text.split("\n") if not HINT.match(line))
+    kept = [line for line in text.split("\n") if not HINT.match(line)]
+    # a message that is nothing but such a line is what there is to say
+    return "\n".join(kept) if any(line.strip() for line in kept) else text
 
 
 def one_name(exception: str) -> str:

@@ -53,7 +53,7 @@ def facts_of(row: Mapping[str, Any]) -> FailureFacts:
     if exception.startswith(("doctest.", "_pytest.doctest.")):
         message = doctest_lines(printed) or message
     phase = str(row.get("phase") or "call")
-    in_test = is_in_test(str(row.get("nodeid") or ""), own)
+    in_test = is_in_test(str(row.get("nodeid") or ""), own, exception.endswith("AssertionError"))
     return FailureFacts(phase, exception, message, statement, own, tuple(chain), known_values(row, root), (), in_test)
 
 

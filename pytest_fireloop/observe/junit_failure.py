@@ -14,6 +14,10 @@ from pytest_fireloop.observe.record import Failure
 MESSAGE_LIMIT = 4_000
 #: How pytest says in which phase a test broke.
 PHASE = re.compile(r"failed on (setup|teardown) with \"(.*)\"$", re.DOTALL)
+COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+LAST = re.compile(r"^[^\s:]{1,400}:\d{1,7}: (\w{1,200})\s{0,4}\Z", re.MULTILINE)
+#: A message that says nothing.
+EMPTY = re.compile(r"\s*(?:failed|failure|error|test failed|null|none)?\s*", re.IGNORECASE)
 #: The lines of a traceback by pytest that hold the exception.
 MARKED = re.compile(r"^E {3,}(.*)$", re.MULTILINE)
 
@@ -21,7 +25,7 @@ MARKED = re.compile(r"^E {3,}(.*)$", re.MULTILINE)
 def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Failure:
     """Return the failure with its signatures, worked out from the text."""
     facts = _facts(suite, case, result, root)
-    places = own_places(str(result.text or ""), root)
+    places = own_places(_decoded(str(result.text or "")), root)
     location = f"{places[-1].path}:{places[-1].line}" if places else str(case.classname or case.name)
     return Failure(
         signature(facts), cause(facts), (nodeid,), facts.exception, facts.message[:MESSAGE_LIMIT], location,
@@ -30,15 +34,20 @@ def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Fa
 
 
 def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
-    text, said = str(result.text or ""), str(result.message or "")
+    text, said = _decoded(str(result.text or "")), _decoded(str(result.message or ""))
     phase = "call"
     found = PHASE.match(said)
     if found is not None:
         phase, said = found[1], found[2]
     elif said == "collection failure":
         phase, said = "collect", ""
-    message = said or "\n".join(MARKED.findall(text)) or text
-    exception = str(result.type or "") or named_exception(message)
+    marked = MARKED.findall(text)
+    if EMPTY.fullmatch(said) and text:
+        said = ""  # other tools say what kind of end it was, and the rest in the text
+    message = said or "\n".join(marked) or text
+    exception = str(result.type or "") or named_exception(message) or _typename(message, text)
+    if phase == "collect" and marked:
+        exception = exception or named_exception(marked[-1].strip())
     file = _test_file(case)
     row = {
         "nodeid": f"{file}::{case.name}",
@@ -50,6 +59,18 @@ def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
         "env": {"host": str(suite.hostname or ""), "start": _start(str(suite.timestamp or ""))},
     }
     return facts_of(row)
+
+
+def _decoded(text: str) -> str:
+    """Return a text with the control characters that XML cannot hold, and pytest wrote out, as they were, less colours."""
+    return COLOUR.sub("", text.replace("#x1B", "\x1b")) if "#x1B" in text or "\x1b" in text else text
+
+
+def _typename(message: str, text: str) -> str:
+    """Return the name before a message which the last line of pytest's long traceback confirms: `calc.py:7: error`."""
+    name = message.partition(":")[0].partition("\n")[0].strip()
+    found = LAST.search(text)
+    return name if found is not None and name.rpartition(".")[2] == found[1] else ""
 
 
 def _test_file(case: Any) -> str:

@@ -118,6 +118,40 @@ def test_a_record_and_a_report_name_the_same_causes(
     assert found[0] == found[1] != set()
 
 
+@pytest.mark.parametrize("color", ["yes", "no"])
+def test_a_record_and_a_report_name_each_cause_alike(
+    run: Run, write: Write, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], color: str
+) -> None:
+    write(
+        {
+            "shop.py": "import re, struct\ndef a(): re.compile('(')\ndef b(): struct.unpack('i', b'')\ndef c(): {}['x']\n",
+            "test_shop.py": "import shop\n"
+            "def test_a():\n    shop.a()\n"
+            "def test_b():\n    shop.b()\n"
+            "class TestC:\n    def test_c(self):\n        shop.c()\n",
+        }
+    )
+    run("--junitxml=report.xml", f"--color={color}")
+    found = []
+    for path in (str(pytester.path / "record.json"), "report.xml"):
+        capsys.readouterr()
+        assert main([path]) == 0
+        found.append({line[-17:] for line in capsys.readouterr().out.splitlines() if line.endswith("]")})
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
+def test_a_message_that_says_nothing_yields_to_the_text(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = '<testcase classname="pkg" name="{}"><failure message="Failed">{}</failure></testcase>'
+    cases = [("TestA", "a_test.go:7: got 1, want 2"), ("TestB", "b_test.go:9: no such table")]
+    body = "".join(case.format(*each) for each in cases)
+    (project / "go.xml").write_text(f'<testsuite tests="2">{body}</testsuite>', encoding="utf-8")
+    assert main(["go.xml"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("2 failures, 2 causes")
+    assert "no such table" in text
+
+
 def test_several_files_are_one_list(run: Run, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write(FILES)
     run("--junitxml=junit.py311.xml")

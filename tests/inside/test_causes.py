@@ -37,6 +37,15 @@ SHOP = """
     def load(text):
         return json.loads(text)
 
+    def find(name):
+        return None
+
+    def items():
+        return []
+
+    def rows():
+        return []
+
     def near(a, b):
         assert abs(a - b) < 1, "not near"
     """
@@ -52,11 +61,21 @@ PAIRS = {
     "one statement, other values": ("check(3, 2)", "check(7, 4)", True),
     "a wrong argument": ("tax(amount=1, rate=2)", "x = 1\ntax(amount=x, rate=x)", True),
     "two wrong arguments": ("tax(1, rate=2)", "tax(1, place=2)", False),
-    "a name that is missing": ("from shop import pay", "def f():\n    from shop import pay\nf()", False),
+    "a name that is missing": ("from shop import pay", "def f():\n    from shop import pay\nf()", True),
     "the same name that is missing": ("from shop import pay", "import shop\nfrom shop import pay", True),
     "two names that are missing": ("from shop import pay", "from shop import ship", False),
     "a helper that compares": ("near(1, 5)", "near(7, 2)", True),
     "a library called by one function": ("load('x')", "load('{')", False),
+    "a coroutine within the test": (
+        "import asyncio\nasync def f():\n    assert tax(1) == 2\nasyncio.run(f())",
+        "assert tax(5) == 6",
+        True,
+    ),
+    "a helper of the test's own file": ("same(tax(1), 2)", "same(tax(5), 6)", True),
+    "one helper of the tests for two functions": ("same(tax(1), 2)", "same(Basket(1).weight(), 2)", False),
+    "nothing was returned by one function": ("find('a').name", "find('b').age", True),
+    "nothing was returned by two functions": ("find('a').name", "items()[0]", False),
+    "an index out of what two functions return": ("items()[0]", "rows()[0]", False),
     "two comparisons with nothing of the project": ("assert 1 == 2", "assert 3 == 4", False),
     "two keys in the tests themselves": ("{}['a']", "{}['b']", False),
 }
@@ -65,7 +84,8 @@ PAIRS = {
 @pytest.mark.parametrize("case", PAIRS)
 def test_one_cause_or_two(run: Run, write: Write, case: str) -> None:
     one, other, same = PAIRS[case]
-    names = "from shop import Basket, check, load, near, rate, tax\n\n"
+    names = "from shop import Basket, check, find, items, load, near, rate, rows, tax\n\n"
+    names += "def same(a, b):\n    assert a == b\n\n"
     body = "".join(
         f"def test_{n}():\n    {text.replace(chr(10), chr(10) + '    ')}\n\n" for n, text in enumerate((one, other))
     )
@@ -111,3 +131,16 @@ def test_a_fixture_that_is_missing_or_broken(run: Run, write: Write) -> None:
     assert causes["0"] == causes["1"] == causes["4"]
     assert causes["2"] == causes["3"] == causes["5"]
     assert len(set(causes.values())) == 3
+
+
+def test_a_helper_of_the_tests_is_no_place(run: Run, write: Write) -> None:
+    write(
+        {
+            "tests/helpers.py": "def assert_ok(answer):\n    assert answer == 200\n",
+            "tests/test_a.py": "from helpers import assert_ok\ndef test_users():\n    assert_ok(500)\n"
+            "def test_orders():\n    assert_ok(404)\n",
+        }
+    )
+    _, _, record = run()
+    first, second = (test["cause"] for test in record["tests"])
+    assert first != second

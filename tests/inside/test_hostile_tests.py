@@ -180,3 +180,73 @@ def test_surrogates_and_control_characters_anywhere_leave_a_readable_record(
     assert "test_a.py::test_text[\udcff]" in {test["nodeid"] for test in record["tests"]}
     assert "switched off" not in said
     assert ("a loop begins" in said) is judge
+
+
+@pytest.mark.parametrize(
+    "shop",
+    [
+        # asked for its class, it would run its factory and be another thing where it is used later
+        """
+        class Lazy:
+            made = []
+            @property
+            def __class__(self):
+                self.made.append(1)
+                return int
+        thing = Lazy()
+        """,
+        """
+        import types
+        class Module(types.ModuleType):
+            def __getattribute__(self, name): raise SystemExit(0)
+        thing = Module("thing")
+        """,
+        """
+        class Meta(type):
+            def __getattribute__(cls, name): raise SystemExit(0)
+        class thing(metaclass=Meta): pass
+        """,
+        """
+        class Proxy:
+            def __getattribute__(self, name): raise SystemExit(0)
+        thing = Proxy()
+        """,
+    ],
+)
+def test_describing_a_failure_runs_no_code_of_the_project(run: Run, write: Write, shop: str) -> None:
+    tests = """
+        import shop
+        def test_a(): assert shop.thing is None, "no"
+        def test_b(): assert not getattr(shop, "Lazy", None) or shop.Lazy.made == []
+        """
+    write({"shop.py": shop, "test_a.py": tests})
+    code, _, record = run("--assert=plain")
+    assert code == 1
+    assert [test["outcome"] for test in record["tests"]] == ["failed", "passed"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        """
+        def test_a():
+            error = ValueError("a")
+            error.exceptions = (error,)
+            raise error
+        """,
+        """
+        class Leaving(Exception):
+            def __str__(self): raise SystemExit(0)
+        def test_a():
+            try:
+                raise Leaving
+            except Leaving as error:
+                raise ValueError("b") from error
+        """,
+    ],
+)
+def test_odd_exceptions_are_failures_like_others(run: Run, write: Write, body: str) -> None:
+    write({"test_a.py": f"{body}\n        def test_b(): pass\n"})
+    code, _, record = run("--tb=no")
+    assert code == 1
+    assert [test["outcome"] for test in record["tests"]] == ["failed", "passed"]
