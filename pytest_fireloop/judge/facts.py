@@ -13,6 +13,8 @@ RED = frozenset({"failed", "error"})
 GREEN = frozenset({"passed", "xpassed"})
 #: Calls that never reached the model say nothing about stagnation.
 NO_EVIDENCE = frozenset({"error", "rate_limited"})
+#: Other words for a status.
+SPELLINGS = {"rate_limit": "rate_limited"}
 #: The agent's own status that asks for a person.
 PERSON_NEEDED = frozenset({"auth", "blocked"})
 #: Beyond this a number in a trace is nonsense.
@@ -80,7 +82,13 @@ class Facts:
         if self.test_paths is not None:
             return any(path == each or path.startswith(f"{each.rstrip('/')}/") for each in self.test_paths)
         *folders, name = path.split("/")
-        return bool({"tests", "test"} & set(folders)) or name.startswith("test_") or name == "conftest.py"
+        if {"tests", "test"} & set(folders) or name == "conftest.py":
+            return True
+        if name.startswith("test_") or name.endswith("_test.py"):
+            return True
+        # a file by another name that holds tests; doctests stand in files of the product
+        own = (node for node in self.outcomes or () if node.startswith(f"{path}::"))
+        return any(node.rpartition("::")[2].lower().startswith("test") for node in own)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
@@ -91,7 +99,7 @@ class Facts:
         return cls(
             iteration=_whole(data.get("iteration")),
             at=_number(data.get("at")) or 0.0,
-            agent=_word(data.get("agent")),
+            agent=SPELLINGS.get(str(data.get("agent")), _word(data.get("agent"))),
             outcomes=_words(outcomes) if isinstance(outcomes, Mapping) else None,
             signatures=_words(data.get("signatures")),
             collection_errors=_words(data.get("collection_errors")),

@@ -105,6 +105,7 @@ def _measured(state: State, facts: Facts) -> tuple[State, Step]:
     first = state.first
     if len(first) < FIRST and step.output_lines and not step.crashed:
         first = (*first, (step.output_lines, semantic_progress(step)))
+        state = replace(state, first_until=step.iteration)
     letter = strict.advance(state.letter, facts, state.settings) if state.letter is not None else None
     return replace(state, suite=suite, tasks=state.tasks + done, first=first, letter=letter), step
 
@@ -123,7 +124,7 @@ def _unsteady(state: State, facts: Facts, moves: Moves) -> Mapping[str, int]:
 
 def _judged(state: State, step: Step, facts: Facts, *, probe: bool, forced: bool) -> tuple[State, Decision]:
     settings = state.settings
-    view = View(settings.limits, state.steps, state.crashes, state.since_best, state.first)
+    view = View(settings.limits, state.steps, state.crashes, state.since_best, state.first, state.first_until)
     values = measured(view) if state.letter is None else ()
     found = opening(values) if state.letter is None else state.letter.found
     cautions = warnings(view, values)

@@ -13,6 +13,8 @@ from pytest_fireloop.judge.suite import Suite
 
 #: Steps that are kept at least; a flaky test that is learned late is taken out of these.
 KEPT = 32
+#: More files than any project has.
+MANY = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,12 @@ class State:
     flaky: frozenset[str] = frozenset()
     circuit: Circuit = field(default_factory=Circuit)
     best_before: int = -1
+    fewest_before: int = MANY
     since_before: int = 0
     crashes: int = 0
     tasks: int = 0
     first: tuple[tuple[int, float], ...] = ()
+    first_until: int = 0
     unsteady: Mapping[str, int] = field(default_factory=dict)
     rotations: Mapping[str, int] = field(default_factory=dict)
     health: str = "PROGRESS"
@@ -36,10 +40,15 @@ class State:
 
     @property
     def since_best(self) -> int:
-        """Iterations since the most tests passed, the earliest of equals."""
-        best, since = self.best_before, self.since_before
+        """Iterations since the most tests passed or the fewest files could not be collected, the earliest of equals.
+
+        Tests that a mended file brings to light may be red: that is a gain, too.
+        """
+        best, fewest, since = self.best_before, self.fewest_before, self.since_before
         for step in self.steps:
-            best, since = (step.passing, 0) if step.passing > best else (best, since + 1)
+            better = step.passing > best or step.uncollected < fewest
+            best, fewest = max(best, step.passing), min(fewest, step.uncollected)
+            since = 0 if better else since + 1
         return since
 
     @property
@@ -55,11 +64,16 @@ def remember(state: State, step: Step) -> State:
     if len(steps) <= state.kept:
         return replace(state, steps=steps)
     oldest = steps[0]
-    if oldest.passing > state.best_before:
-        return replace(state, steps=steps[1:], best_before=oldest.passing, since_before=0)
-    return replace(state, steps=steps[1:], since_before=state.since_before + 1)
+    better = oldest.passing > state.best_before or oldest.uncollected < state.fewest_before
+    return replace(
+        state,
+        steps=steps[1:],
+        best_before=max(state.best_before, oldest.passing),
+        fewest_before=min(state.fewest_before, oldest.uncollected),
+        since_before=0 if better else state.since_before + 1,
+    )
 
 
 def forget(state: State, step: Step) -> State:
     """Begin anew at a step."""
-    return replace(state, steps=(step,), best_before=-1, since_before=0, crashes=0, rotations={})
+    return replace(state, steps=(step,), best_before=-1, fewest_before=MANY, since_before=0, crashes=0, rotations={})

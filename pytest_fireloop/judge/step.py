@@ -44,6 +44,7 @@ class Step:
     reward: float = 0.0
     files: int = 0
     tasks: int | None = None
+    uncollected: int = 0
 
     @property
     def idle(self) -> bool:
@@ -69,6 +70,7 @@ def first_step(facts: Facts, suite: Suite, flaky: Collection[str]) -> Step:
         failing=_failing(suite, facts, {}, Moves(), flaky),
         passing=suite.passing(flaky),
         green=suite.green,
+        uncollected=len(facts.collection_errors),
     )
 
 
@@ -101,6 +103,7 @@ def next_step(
         green=suite.green and not failing,
         taken_back=back and trees[facts.tree] <= before.passing,
         files=facts.files_changed,
+        uncollected=len(facts.collection_errors),
         tasks=None if facts.tasks_done is None else tasks,
         seen={
             "task_done": tasks,

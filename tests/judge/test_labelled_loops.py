@@ -15,7 +15,11 @@ from pytest_fireloop.judge.replay import replay
 from pytest_fireloop.judge.settings import Settings
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
-TRACES: list[dict[str, Any]] = [json.loads(line) for line in (DATA / "public.jsonl").read_text("utf-8").splitlines()]
+TRACES: list[dict[str, Any]] = [
+    json.loads(line)
+    for name in ("public", "further")
+    for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
+]
 NAMES = [trace["name"] for trace in TRACES]
 
 

@@ -13,8 +13,7 @@ FIRST = 3
 def decline(view: View, number: int) -> float | None:
     """Return the decline that the last iterations have in common, None as long as there is no mean of the first."""
     last = view.acts[-number:]
-    # a crash is no answer, short or not
-    if len(view.first) < FIRST or len(last) < number or any(step.crashed for step in last):
+    if len(view.first) < FIRST or len(last) < number or any(_is_no_answer(step) for step in last):
         return None
     lines = sum(count for count, _ in view.first) / FIRST
     weight = view.limits["output_weight"]
@@ -25,13 +24,24 @@ def decline(view: View, number: int) -> float | None:
 
 
 def measure(view: View) -> Evidence | None:
-    """Return the decline of the last iterations; a single short answer is none."""
+    """Return the decline of the last iterations; a single short answer is none, nor is one among those it is held against.
+
+    Short answers that mend tests are what work looks like near its end, and idle iterations are another rule's matter.
+    """
     number = view.count("output_iterations")
     found = decline(view, number)
-    if found is None:
+    last = view.acts[-number:]
+    if found is None or view.gained(view.count("window")):
+        return None
+    if any(step.idle or step.iteration <= view.first_until for step in last):
         return None
     numbers = {"first_lines": sum(count for count, _ in view.first) / FIRST, "lines": view.now.output_lines}
     return Evidence("output_decline", found, view.limits["output_decline"], view.last(number), numbers=numbers)
+
+
+def _is_no_answer(step: Step) -> bool:
+    """Whether the agent was cut off or died: then its output is short for another reason."""
+    return step.crashed or step.agent == "timeout"
 
 
 def semantic_progress(step: Step) -> float:

@@ -28,7 +28,7 @@ class Threshold:
 class View:
     """What the rules see: the baseline or the step that the circuit closed at, then the steps since, oldest first.
 
-    `first` holds output lines and semantic progress of the loop's first iterations.
+    `first` holds output lines and semantic progress of the loop's first iterations, the last of which is `first_until`.
     """
 
     limits: Mapping[str, float]
@@ -36,6 +36,7 @@ class View:
     crashes: int = 0
     since_best: int = 0
     first: tuple[tuple[int, float], ...] = ()
+    first_until: int = 0
 
     @property
     def now(self) -> Step:
