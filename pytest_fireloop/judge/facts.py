@@ -15,6 +15,8 @@ GREEN = frozenset({"passed", "xpassed"})
 NO_EVIDENCE = frozenset({"error", "rate_limited"})
 #: Other words for a status.
 SPELLINGS = {"rate_limit": "rate_limited"}
+#: In the name of a file that may hold tests by another pattern than pytest's.
+TEST_WORDS = ("test", "spec", "check")
 #: The agent's own status that asks for a person.
 PERSON_NEEDED = frozenset({"auth", "blocked"})
 #: Beyond this a number in a trace is nonsense.
@@ -86,7 +88,9 @@ class Facts:
             return True
         if name.startswith("test_") or name.endswith("_test.py"):
             return True
-        # a file by another name that holds tests; doctests stand in files of the product
+        if not any(word in name.lower() for word in TEST_WORDS):
+            return False
+        # it may be product or tests: its node ids tell, of which those of doctests stand in files of the product
         own = (node for node in self.outcomes or () if node.startswith(f"{path}::"))
         return any(node.rpartition("::")[2].lower().startswith("test") for node in own)
 
