@@ -16,6 +16,7 @@ from typing import Any
 from pytest_fireloop.act import user_repository
 from pytest_fireloop.act.agent_call import call_agent
 from pytest_fireloop.act.baseline import take_baseline
+from pytest_fireloop.act.budget import Budget
 from pytest_fireloop.act.checkpoints import Checkpoint, CheckpointError, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
@@ -34,6 +35,8 @@ from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.remember.ledger import Ledger
+from pytest_fireloop.remember.paths import state_root
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.evidence import reason
 from pytest_fireloop.show.iteration import iteration_line
@@ -71,6 +74,15 @@ class Loop:
         self.green_in_place = False
         self.strategy: str | None = None
         self._clock_back_at: float | None = None
+        self.budget = Budget(
+            Ledger(state_root(settings.environment)),
+            self.loop_id,
+            settings.max_calls_per_hour,
+            settings.max_cost_usd,
+            display,
+            time_left=lambda: settings.max_time_s - (time.monotonic() - self._started),
+            stopped=self._stop_requested,
+        )
         self._started = time.monotonic()
         self._threads = ThreadPoolExecutor(1)
         self._stopping = threading.Event()
@@ -129,7 +141,7 @@ class Loop:
         if ended is not None:
             return ended
         for number in itertools.count(1):
-            ended = self._before(number) or self._iterate(number)
+            ended = self._before(number) or self.budget.before_call() or self._iterate(number)
             if ended is not None:
                 return ended
         raise AssertionError("unreachable")
@@ -189,8 +201,7 @@ class Loop:
         """Ask the limits, the circuit and the person before the agent is called again."""
         settings = self.settings
         assert self.state is not None
-        if self.journal.requested("stop"):
-            self.journal.clear_request("stop")
+        if self._stop_requested():
             return Ending("interrupted", "stopped by `fireloop stop`")
         if number > settings.max_iterations:
             return Ending(
@@ -207,6 +218,13 @@ class Loop:
             if self.journal.requested("stop"):
                 return self._before(number)
         return None
+
+    def _stop_requested(self) -> bool:
+        """Whether somebody asked for the end; the request is met with that."""
+        if not self.journal.requested("stop"):
+            return False
+        self.journal.clear_request("stop")
+        return True
 
     def _admission(self) -> Admission:
         """Ask the circuit, and keep it when the clock went back: each look would else begin the cooldown anew."""
@@ -226,10 +244,14 @@ class Loop:
         if self._calibration is None and self._verifier is not None:
             self._calibration = self._threads.submit(self._verifier.calibrate)
         self.progress.calls += 1
+        self.budget.call()
         with self.display.working(f"iteration {number}: {self.settings.agent.name} works"):
             outcome, text = call_agent(
                 self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt"
             )
+        self.budget.spent(outcome)
+        self.progress.tokens += outcome.tokens or 0
+        self.progress.usd += outcome.usd or 0.0
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.latest = self._checkpoint(f"iteration {number}")
         changes = self._changes(before.commit, self.latest.commit)
@@ -325,6 +347,7 @@ class Loop:
                 attempts=self.attempts,
                 strategy=self.strategy,
                 promise=settings.completion_promise if settings.until == "both" else None,
+                few_calls=self.budget.last.warns,
             )
         )
 
@@ -359,6 +382,7 @@ class Loop:
             number, time.time(), outcome, record, changes, checkpoint.tree, self.progress.flaky, promise=promise
         )
         facts = trace_iteration(seen)
+        facts["calls_left"] = self.budget.last.left
         if not self.settings.circuit_breaker:
             facts["forced"] = True
         if self._clock_back_at is not None:

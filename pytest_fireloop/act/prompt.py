@@ -44,6 +44,7 @@ class PromptFacts:
     attempts: Sequence[Attempt] = ()
     strategy: str | None = None
     promise: str | None = None
+    few_calls: bool = False
 
 
 def compose(facts: PromptFacts) -> str:
@@ -65,6 +66,8 @@ def _state(facts: PromptFacts) -> str:
     lines = [
         f"# State\n\nIteration {facts.iteration} of at most {facts.max_iterations}. Last run: {counts or 'no results'}."
     ]
+    if facts.few_calls:
+        lines.append("Few calls are left in this hour: take the step that brings most first.")
     if facts.record.incomplete_reason:
         lines.append(f"The run was incomplete: {one_line(facts.record.incomplete_reason)}.")
     if facts.record.in_flight:

@@ -30,6 +30,8 @@ class LoopSettings:
     agent_args: tuple[str, ...] = ()
     max_iterations: int = 50
     max_time_s: float = 8 * 3600.0
+    max_calls_per_hour: int = 100
+    max_cost_usd: float | None = None
     agent_timeout_s: float = 1800.0
     test_timeout_s: float = 1800.0
     cooldown_s: float = 1800.0

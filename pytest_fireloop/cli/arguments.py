@@ -36,6 +36,17 @@ def duration(text: str) -> float:
     return float(found[1]) * UNITS[found[2]]
 
 
+def amount(text: str) -> float:
+    """Read an amount of money above 0, in USD."""
+    try:
+        number = float(text.strip().removeprefix("$"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of USD above 0")
+    return number
+
+
 def count(text: str) -> int:
     """Read a whole number of at least 1."""
     try:

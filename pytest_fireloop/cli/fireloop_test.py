@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fireloop.cli.arguments import Parser, count, duration, usage_error
+from pytest_fireloop.cli.arguments import Parser, amount, count, duration, usage_error
 from pytest_fireloop.cli.guard import discard_output, guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
@@ -44,6 +44,8 @@ def build_parser() -> Parser:
     add("--agent-arg", action="append", default=[], metavar="ARG", help="one more argument for the agent; repeatable")
     add("--max-iterations", type=count, default=50, metavar="N", help="default: 50")
     add("--max-time", type=duration, default=duration("8h"), metavar="TIME", help="default: 8h")
+    add("--max-cost", type=amount, default=None, metavar="USD", help="as far as the agent tells what it costs")
+    add("--max-calls-per-hour", type=count, default=100, metavar="N", help="of all your loops; default: 100")
     add("--agent-timeout", type=duration, default=duration("30m"), metavar="TIME", help="default: 30m")
     add("--test-timeout", type=duration, default=duration("30m"), metavar="TIME", help="default: 30m")
     add("--completion-promise", default="DONE", metavar="TEXT", help="only asked for with --until both; default: DONE")
@@ -173,6 +175,8 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
         agent_args=tuple(options.agent_arg),
         max_iterations=options.max_iterations,
         max_time_s=options.max_time,
+        max_calls_per_hour=options.max_calls_per_hour,
+        max_cost_usd=options.max_cost,
         agent_timeout_s=options.agent_timeout,
         test_timeout_s=options.test_timeout,
         cooldown_s=options.cooldown,

@@ -324,6 +324,20 @@ def fireloop(tree: Path, *words: str) -> dict[str, Any]:
     return found
 
 
+def test_calls_an_hour_are_counted_over_loops(project: Path) -> None:
+    _, first = loop(project, "pass", "--max-iterations", "1", "--max-calls-per-hour", "2")
+    assert (first["verdict"], first["agent_calls"]) == ("limit", 1)
+    exit_code, second = loop(project, "pass", "--max-calls-per-hour", "2", "--max-time", "60s")
+    assert (exit_code, second["verdict"], second["agent_calls"]) == (1, "limit", 1)
+    assert "2 of 2 calls of the last hour are used" in second["reason"]
+    rows = fireloop(project, "status", "--json")["metrics"]
+    assert next(row for row in rows if row["name"] == "calls_remaining") == {
+        "name": "calls_remaining",
+        "value": 0.0,
+        "alert": True,
+    }
+
+
 def test_a_reset_lets_the_same_tree_be_tried_again_and_the_history_keeps_what_it_came_to(project: Path) -> None:
     assert loop(project, "pass")[0] == 10
     fireloop(project, "reset")
