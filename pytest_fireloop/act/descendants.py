@@ -28,7 +28,7 @@ def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> in
     """End a child and all that carry its mark or descend from it: interrupt, terminate, kill; return how many were left over."""
     if gently:
         for signal_number, grace in ((signal.SIGINT, INTERRUPT_GRACE_S), (signal.SIGTERM, TERMINATE_GRACE_S)):
-            _signal(members(process.pid, mark), signal_number)
+            send(members(process.pid, mark), signal_number)
             deadline = time.monotonic() + grace
             while time.monotonic() < deadline and process.poll() is None:
                 time.sleep(POLL_S)
@@ -41,7 +41,7 @@ def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> in
         if not left:
             break
         killed = max(killed, len(left))
-        _signal(left, signal.SIGKILL)
+        send(left, signal.SIGKILL)
         time.sleep(POLL_S)
         _reap(left - {process.pid})
         process.poll()
@@ -65,6 +65,15 @@ def members(root: int, mark: str) -> set[int]:
     return found
 
 
+def marked_or_in_session(mark: str, session: int) -> set[int]:
+    """Find the living processes that carry a mark or are of a session, whose number lives as long as one of them does."""
+    return {
+        pid
+        for pid, (_, its_session) in _living().items()
+        if (session > 0 and its_session == session) or _carries(pid, f"{MARK}={mark}".encode())
+    }
+
+
 def orphans() -> set[int]:
     """Find the living processes that came to us as the subreaper: our children, but in a session that is not ours."""
     found = set()
@@ -81,7 +90,7 @@ def end_orphans() -> int:
     deadline = time.monotonic() + KILL_LIMIT_S
     while (left := orphans()) and time.monotonic() < deadline:
         killed += len(left)
-        _signal(left, signal.SIGKILL)
+        send(left, signal.SIGKILL)
         time.sleep(POLL_S)
         _reap(left)
     return killed
@@ -148,7 +157,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _signal(pids: set[int], number: signal.Signals) -> None:
+def send(pids: set[int], number: signal.Signals) -> None:
+    """Send a signal to processes, those that are gone left out."""
     for pid in pids:
         try:
             if os.path.isdir("/proc/self"):

@@ -18,6 +18,7 @@ from pytest_fireloop.act.agent_call import call_agent
 from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.budget import Budget
 from pytest_fireloop.act.checkpoints import Checkpoint, CheckpointError, Checkpoints
+from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
@@ -95,6 +96,9 @@ class Loop:
         settings = self.settings
         began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile}
         self.journal.clear_request("stop")
+        ended = end_left_behind(settings.state)
+        if ended:
+            self.display.always(f"{ended} processes of a loop that was killed here were still running, and are ended")
         self.loop_file.begin()
         self.journal.begin_loop(self.loop_id, "runner", began)
         try:

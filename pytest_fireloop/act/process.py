@@ -22,6 +22,7 @@ from pytest_fireloop.act.descendants import (
     end_tree,
     signals_held,
 )
+from pytest_fireloop.act.left_behind import Note
 
 LINGER_S = 0.25
 
@@ -55,6 +56,7 @@ def run_process(
     become_subreaper()
     mark = secrets.token_hex(12)
     started = time.monotonic()
+    note = Note(output, mark)
     try:
         with LOCK:  # no sweep for orphans may meet a child before it is known
             process = subprocess.Popen(
@@ -68,7 +70,9 @@ def run_process(
                 bufsize=0,
             )
             RUNNING.add(process.pid)
+        note.began(process.pid)
     except (OSError, ValueError) as error:
+        note.ended()
         return Finished(None, problem=f"cannot start {argv[0]!r}: {error}")
     reader = _Reader(process, output, output_limit)
     if standard_input is not None:
@@ -90,6 +94,7 @@ def run_process(
                 RUNNING.discard(process.pid)
                 killed += end_orphans() if not RUNNING else 0
             reader.close()
+        note.ended()
     return Finished(
         process.returncode,
         timed_out=timed_out,

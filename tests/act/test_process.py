@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from pytest_fireloop.act.left_behind import SUFFIX, end_left_behind
 from pytest_fireloop.act.process import Finished, run_process
 
 KEPT = ("PATH", "HOME")
@@ -65,8 +69,6 @@ def test_no_descendant_is_left(tmp_path: Path, kind: str, way: str) -> None:
 
 
 def test_another_process_with_the_same_command_line_is_left_alone(tmp_path: Path) -> None:
-    import subprocess
-
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"]) as other:
         run(tmp_path, "import time; time.sleep(30)", timeout_s=0.3)
         assert other.poll() is None
@@ -110,3 +112,62 @@ def test_what_cannot_start_is_told(tmp_path: Path) -> None:
 
 def test_a_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
     assert run(tmp_path, "import os; os.kill(os.getpid(), 9)").exit_code == -9
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from pytest_fireloop.act.process import run_process
+folder = Path(sys.argv[1])
+run_process(
+    [sys.executable, "-c", sys.argv[2]], cwd=folder, environment={"PATH": sys.argv[3]},
+    output=folder / "loops" / "one" / "agent-1.txt", timeout_s=60.0,
+)
+"""
+
+
+def killed_runner(tmp_path: Path, kind: str) -> tuple[int, int]:
+    """Kill a runner while its child sleeps, and return the ids of the child that it left and of what it had started."""
+    path = tmp_path / "pid"
+    code = CHILDREN[kind].format(code=SLEEPER.format(path=str(path))) + WAIT.format(path=str(path)) + "time.sleep(60)"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    argv = [sys.executable, "-c", RUNNER, str(tmp_path), code, os.environ["PATH"]]
+    with subprocess.Popen(argv, env=environment) as runner:
+        deadline = time.monotonic() + 20
+        while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        (note,) = tmp_path.rglob(f"*{SUFFIX}")
+        child = int(json.loads(note.read_text("utf-8"))["session"])
+        runner.send_signal(signal.SIGKILL)
+    return child, int(path.read_text())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="descendants are only seen on Linux")
+@pytest.mark.parametrize("kind", [kind for kind in CHILDREN if "bare environment" not in kind])
+def test_the_next_start_ends_what_a_killed_runner_left(tmp_path: Path, kind: str) -> None:
+    child, grandchild = killed_runner(tmp_path, kind)
+    assert alive(grandchild)
+    assert end_left_behind(tmp_path) >= 1
+    assert not alive(child)
+    assert not alive(grandchild)
+    assert list(tmp_path.rglob(f"*{SUFFIX}")) == []
+    assert end_left_behind(tmp_path) == 0
+
+
+def test_processes_of_others_and_of_an_earlier_boot_are_left_alone(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as other:
+        note = {"mark": "0" * 24, "session": other.pid, "boot": "an earlier one"}
+        (tmp_path / f"a{SUFFIX}").write_text(json.dumps(note), encoding="utf-8")
+        for number, text in enumerate(("", "{", "[]", '{"mark": 1}', json.dumps({**note, "session": "x"}))):
+            (tmp_path / f"{number}{SUFFIX}").write_text(text, encoding="utf-8")
+        assert end_left_behind(tmp_path) == 0
+        assert other.poll() is None
+        other.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_child_that_ends_by_itself_leaves_no_note(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    argv = [sys.executable, "-c", RUNNER, str(tmp_path), "pass", os.environ["PATH"]]
+    subprocess.run(argv, env=environment, check=True)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["agent-1.txt"]
