@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .assertion_text import assertion, comparison, operands
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from .noise import Known, Masks
 
 #: Characters that are looked at from a message's start and its end.
-HEAD, TAIL = 4_000, 1_000
+HEAD, TAIL = 3_000, 600
 #: Characters of one line that are kept of a long text, and of the text that is searched for lines.
 LINE, SEARCHED = 1_200, 20_000
 #: An assertion of unittest, a mock or an array library: its values are what the test is about.
@@ -36,6 +37,8 @@ MARKS = re.compile(
 UUID_LIKE = re.compile(r"\b([0-9a-fA-F]{8})-([0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})\b")
 
 
+#: One failure is asked for twice, for its signature and for its cause.
+@lru_cache(maxsize=8)
 def normal_text(text: str, exception: str, statement: str, known: Known, masks: Masks = ()) -> str:
     """Return the message less the noise; lines of an assertion are kept apart, other text becomes one line."""
     if "\x1b" in text:
