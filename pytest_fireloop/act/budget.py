@@ -37,14 +37,14 @@ class Budget:
         """Wait until a call is allowed, and return why the loop ends where it never will be."""
         if self.max_usd is not None and self.usd >= self.max_usd:
             return Ending("limit", f"the cost limit of {self.max_usd:g} USD was reached: {self.usd:.2f} USD are spent")
-        ended = self._wait(self._pause_until, self._why)
+        ended = self.wait(self._pause_until, self._why)
         if ended is not None:
             return ended
         now = time.time()
         self.last = allowance(self.ledger.since(now - HOUR, now), self.calls_per_hour, now)
         if self.last.wait_until is not None:
             why = f"{self.last.used} of {self.last.limit} calls of the last hour are used (--max-calls-per-hour)"
-            return self._wait(self.last.wait_until, why) or self.before_call()
+            return self.wait(self.last.wait_until, why) or self.before_call()
         if self.last.warns:
             self.display.line(f"warning: {self.last.used} of {self.last.limit} calls of the last hour are used")
         return None
@@ -69,13 +69,14 @@ class Budget:
         self._pause_until = now + wait if wait else 0.0
         self._why = f"the agent did not reach its model ({outcome.status}: {outcome.detail})"
 
-    def _wait(self, until: float, why: str) -> Ending | None:
+    def wait(self, until: float, why: str, verdict: str = "limit") -> Ending | None:
+        """Wait until a time, and return why the loop ends: the verdict where it is too far off, or a stop."""
         seconds = until - time.time()
         if seconds <= 0:
             return None
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(until))
         if seconds > self.time_left():
-            return Ending("limit", f"{why}; the next call would be at {when}, after the time limit of the loop")
+            return Ending(verdict, f"{why}; the next call would be at {when}, after the time limit of the loop")
         self.display.always(f"waiting until {when}: {why}")
         # by the clock that no one sets back
         end = time.monotonic() + seconds

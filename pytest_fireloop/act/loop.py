@@ -8,9 +8,10 @@ import secrets
 import shlex
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pytest_fireloop.act import user_repository
@@ -22,6 +23,7 @@ from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
+from pytest_fireloop.act.resumed import Resumed
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, TestRun, run_tests
 from pytest_fireloop.act.verify import Verification, Verifier
@@ -35,7 +37,7 @@ from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
-from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.remember.journal import RUNNER, Journal
 from pytest_fireloop.remember.ledger import Ledger
 from pytest_fireloop.remember.paths import state_root
 from pytest_fireloop.show.display import Display
@@ -44,17 +46,24 @@ from pytest_fireloop.show.iteration import iteration_line
 from pytest_fireloop.show.loop_file import LoopFile
 from pytest_fireloop.show.summary import counts_line
 
-POLL_S = 0.5
-
 
 class Loop:
     """One loop in one tree; the caller holds the tree's lock."""
 
-    def __init__(self, settings: LoopSettings, journal: Journal, display: Display) -> None:
+    def __init__(
+        self,
+        settings: LoopSettings,
+        journal: Journal,
+        display: Display,
+        *,
+        kept: Mapping[str, Any] | None = None,
+        resumed: Resumed | None = None,
+    ) -> None:
         self.settings, self.journal, self.display = settings, journal, display
-        self.loop_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+        self._kept, self._resumed = dict(kept or {}), resumed
+        self.loop_id = resumed.loop_id if resumed else f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         self.folder = settings.state / "loops" / self.loop_id
-        self.folder.mkdir(mode=0o700, parents=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=resumed is not None)
         self.checkpoints = Checkpoints.open(settings.state / "checkpoints.git", settings.tree)
         self.command = TestCommand(
             settings.interpreter.path,
@@ -66,7 +75,7 @@ class Loop:
         self.thresholds = Settings.for_profile(
             settings.profile, **{"cooldown_s": settings.cooldown_s, **settings.thresholds}
         )
-        self.loop_file = LoopFile(settings.tree, self.loop_id)
+        self.loop_file = LoopFile(settings.tree, self.loop_id, resumed.loop_rows if resumed else ())
         self.progress = Progress()
         self.attempts: list[Attempt] = []
         self.state: State | None = None
@@ -88,19 +97,24 @@ class Loop:
         self._threads = ThreadPoolExecutor(1)
         self._stopping = threading.Event()
         self._left_out: set[str] = set()
+        self._first = 1
+        self._since: str | None = None
         self._calibration: Future[None] | None = None
         self._verifier: Verifier | None = None
 
     def run(self) -> dict[str, Any]:
         """Run to the end and return the summary; nothing but the agent's own edits stays in the tree."""
         settings = self.settings
-        began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile}
+        began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile, **self._kept}
         self.journal.clear_request("stop")
         ended = end_left_behind(settings.state)
         if ended:
             self.display.always(f"{ended} processes of a loop that was killed here were still running, and are ended")
         self.loop_file.begin()
-        self.journal.begin_loop(self.loop_id, "runner", began)
+        if self._resumed is None:
+            self.journal.begin_loop(self.loop_id, RUNNER, began)
+        else:
+            self.journal.resume_loop(self.loop_id)
         try:
             ending = self._work()
         except KeyboardInterrupt:
@@ -141,10 +155,10 @@ class Loop:
         return self._prompt(1)
 
     def _work(self) -> Ending:
-        ended = self._start()
+        ended = self._go_on(self._resumed) if self._resumed and self._resumed.rows else self._start()
         if ended is not None:
             return ended
-        for number in itertools.count(1):
+        for number in itertools.count(self._first):
             ended = self._before(number) or self.budget.before_call() or self._iterate(number)
             if ended is not None:
                 return ended
@@ -168,21 +182,44 @@ class Loop:
         self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
         if baseline.record.sound and settings.until == "green":
             return Ending("green", "the tests were green already; no agent was called")
+        self._prepare_verification(self.latest.commit, baseline.record)
+        return None
+
+    def _go_on(self, resumed: Resumed) -> Ending | None:
+        """Take up a loop where the journal ends, with the tree as it is found: nothing is rolled back."""
+        settings = self.settings
+        self.state, self.progress = resumed.fold(self.thresholds)
+        self.attempts = resumed.attempts()
+        self._first = self.progress.iterations + 1
+        self._since = str(resumed.last["checkpoint"])
+        self.latest = self._checkpoint("resumed")
+        self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
+        self._prepare_verification(str(resumed.rows[0]["checkpoint"]), resumed.baseline)
+        with self.display.working("the tests run"):
+            run = run_tests(self.command, work=self.folder)
+        record, verification = self._believed(run, None)
+        self.progress.record = record
+        self.display.line(f"the tests as they are: {counts_line(record.counts)}")
+        if verification is not None and verification.green and settings.until == "green":
+            return Ending("green", verification.reason)
+        return None
+
+    def _prepare_verification(self, commit: str, baseline: RunRecord) -> None:
+        settings = self.settings
         self._verifier = Verifier(
             checkpoints=self.checkpoints,
-            baseline_commit=self.latest.commit,
-            baseline_record=baseline.record,
+            baseline_commit=commit,
+            baseline_record=baseline,
             command=self.command,
             work=self.folder / "verify",
             test_edits=settings.test_edits,
             allow_globs=settings.allow_test_edits,
             stop=self._stopping.is_set,
         )
-        return None
 
     def _still_cooling(self, tree: str) -> Ending | None:
         """Refuse the very tree content on which the last loop tripped, until its cooldown is over."""
-        previous = next((row for row in self.journal.loops("runner") if row.loop_id != self.loop_id), None)
+        previous = next((row for row in self.journal.loops(RUNNER) if row.loop_id != self.loop_id), None)
         tripped = previous is not None and previous.verdict == "circuit_open" and "reset_at" not in previous.data
         if previous is None or not tripped or not self.settings.circuit_breaker:
             return None
@@ -207,7 +244,7 @@ class Loop:
         assert self.state is not None
         if self._stop_requested():
             return Ending("interrupted", "stopped by `fireloop stop`")
-        if number > settings.max_iterations:
+        if number >= self._first + settings.max_iterations:
             return Ending(
                 "limit", f"the limit of {settings.max_iterations} iterations was reached and the tests are not green"
             )
@@ -216,11 +253,12 @@ class Loop:
         if not settings.circuit_breaker:
             return None
         while (admission := self._admission()).refused:
+            why = f"the circuit is open: {admission.reason}"
             if not settings.wait:
-                return Ending("circuit_open", f"the circuit is open: {admission.reason}")
-            time.sleep(POLL_S)
-            if self.journal.requested("stop"):
-                return self._before(number)
+                return Ending("circuit_open", why)
+            ended = self.budget.wait(admission.retry_at or 0.0, why, verdict="circuit_open")
+            if ended is not None:
+                return ended
         return None
 
     def _stop_requested(self) -> bool:
@@ -248,17 +286,18 @@ class Loop:
         if self._calibration is None and self._verifier is not None:
             self._calibration = self._threads.submit(self._verifier.calibrate)
         self.progress.calls += 1
+        self.journal.note(self.loop_id, calls=self.progress.calls)
         self.budget.call()
         with self.display.working(f"iteration {number}: {self.settings.agent.name} works"):
-            outcome, text = call_agent(
-                self.settings.agent, self._call(number, prompt), self.folder / f"agent-{number}.txt"
-            )
+            outcome, text = call_agent(self.settings.agent, self._call(number, prompt), self._output(number))
         self.budget.spent(outcome)
         self.progress.tokens += outcome.tokens or 0
         self.progress.usd += outcome.usd or 0.0
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.latest = self._checkpoint(f"iteration {number}")
-        changes = self._changes(before.commit, self.latest.commit)
+        # of a call that was cut off the edits count with those of the next one
+        changes = self._changes(self._since or before.commit, self.latest.commit)
+        self._since = None
         for move in moves:
             self.display.always(f"warning: the agent touched the repository: {move}")
         if outcome.status == "unavailable":
@@ -272,6 +311,7 @@ class Loop:
         self.state, decision = decide(self.state, Facts.from_json(facts))
         delta = compare(self.progress.record, record, self.progress.flaky)
         self._note(number, outcome, decision, record=record, changes=changes, findings=findings)
+        self.loop_file.iteration(self.progress, decision, record, changes, facts)
         self._remember(
             number,
             {
@@ -282,25 +322,28 @@ class Loop:
                 "agent": {"status": outcome.status, "detail": outcome.detail},
                 "moves": list(moves),
                 "verification": verification.reason if verification else None,
+                "attempt": self.attempts[-1].to_json(),
+                "loop_row": self.loop_file.last_row,
             },
         )
-        self.loop_file.iteration(self.progress, decision, record, changes, facts)
         return self._ended(outcome, decision, verification, promise=promise)
 
-    def _believed(self, run: TestRun, outcome: Outcome) -> tuple[RunRecord, Verification | None]:
+    def _believed(self, run: TestRun, outcome: Outcome | None) -> tuple[RunRecord, Verification | None]:
         """Verify a green run; what is judged is the room's record when it speaks against the green."""
         self.green_in_place = run.record.sound_but(self.progress.flaky)
         if not self.green_in_place or self._verifier is None or self.latest is None:
             return run.record, None
         if self._calibration is not None:
             self._calibration.result()
+        else:
+            self._verifier.calibrate()
         self.display.line("tests are green in place; verifying with the tests of the start")
         with self.display.working("the tests of the start run in the room"):
             found = self._verifier.verify(self.latest.commit, self.progress.flaky, run.record)
         self.verification = found
         if found.green:
             return run.record, found
-        if outcome.status == "ok":
+        if outcome is None or outcome.status == "ok":
             self.display.always(f"green rejected: {found.reason}")
         judged = found.record if found.record is not None else self.progress.record
         return replace(judged, complete=False, incomplete_reason=found.reason), found
@@ -317,7 +360,10 @@ class Loop:
             return Ending("blocked", f"the agent cannot authenticate: {outcome.detail}")
         if decision.stop is not None and settings.circuit_breaker:
             self.progress.trips += 1
-            return Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {reason(decision.evidence)}")
+            ending = Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {reason(decision.evidence)}")
+            if not (settings.wait and ending.verdict == "circuit_open"):
+                return ending
+            self.display.always(f"the circuit opens: {ending.reason}")
         self.strategy = advice(decision.rotate) if decision.rotate else None
         self.progress.rotations += decision.rotate is not None
         return None
@@ -355,10 +401,18 @@ class Loop:
             )
         )
 
+    def _output(self, number: int) -> Path:
+        """Return where the agent's output goes; what a call that was cut off said is kept beside it."""
+        path = self.folder / f"agent-{number}.txt"
+        if path.exists():
+            path.replace(self.folder / f"agent-{number}.cut-off-{self.progress.calls}.txt")
+        return path
+
     def _call(self, number: int, prompt: str) -> Call:
         settings = self.settings
         folder = self.folder / f"call-{number}"
-        folder.mkdir(mode=0o700)
+        # it is there already where the call was cut off, and is made again
+        folder.mkdir(mode=0o700, exist_ok=True)
         (folder / "prompt.md").write_text(prompt, encoding="utf-8")
         record = folder / "record.json"
         record.write_text(json.dumps(self.progress.record.to_json()), encoding="utf-8")

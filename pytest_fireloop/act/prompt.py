@@ -32,6 +32,10 @@ class Attempt:
     result: str
     findings: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON, less its number."""
+        return {"files": list(self.files), "result": self.result, "findings": list(self.findings)}
+
 
 @dataclass(frozen=True, slots=True)
 class PromptFacts:

@@ -15,6 +15,7 @@ PROGRAM = "fireloop"
 COMMANDS = {
     "status": "show this tree's last loop and the state of its circuit",
     "stop": "ask the running loop to stop before its next agent call",
+    "resume": "go on with a loop that was cut off, stopped, tripped or ended at a limit",
     "reset": "close the circuit and begin anew with the next run",
     "history": "list this tree's loops",
     "log": "show what one iteration saw: prompt, agent, tests, decision",
@@ -39,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(command: str, words: Sequence[str]) -> int:
+    from pytest_fireloop.act.interpreter import InterpreterError
     from pytest_fireloop.act.lock import LockedError
+    from pytest_fireloop.act.settings import SettingsError
     from pytest_fireloop.act.shadow_git import CheckpointError
     from pytest_fireloop.cli.tree import NoLoopError
     from pytest_fireloop.remember.journal import JournalError
@@ -47,7 +50,7 @@ def _run(command: str, words: Sequence[str]) -> int:
     try:
         code = int(importlib.import_module(f"pytest_fireloop.cli.{command}").main(words))
         sys.stdout.flush()
-    except (NoLoopError, JournalError, CheckpointError, LockedError) as error:
+    except (NoLoopError, JournalError, CheckpointError, LockedError, SettingsError, InterpreterError) as error:
         return usage_error(f"{PROGRAM} {command}", str(error))
     return code
 

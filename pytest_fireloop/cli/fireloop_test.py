@@ -86,7 +86,7 @@ def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
     parser = build_parser()
     try:
         options = _options(parser, words)
-        return _run(options, pytest_args)
+        return run_loop(options, pytest_args)
     except (SettingsError, InterpreterError, CommandError, LockedError) as error:
         return usage_error(PROGRAM, str(error))
     except JournalDamagedError as error:
@@ -127,11 +127,16 @@ def _options(parser: Parser, words: Sequence[str]) -> Namespace:
     return parser.parse_args(words)
 
 
-def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
+def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | None = None) -> int:
+    """Run one loop, or go on with an earlier one, and return its exit code.
+
+    Raises what stands in the way before it begins: a wrong setting, another loop, a journal that cannot be used.
+    """
     from pytest_fireloop.act.example import copy_example
     from pytest_fireloop.act.interpreter import find_interpreter
     from pytest_fireloop.act.lock import TreeLock
     from pytest_fireloop.act.loop import Loop
+    from pytest_fireloop.act.resumed import Resumed
     from pytest_fireloop.act.settings import LoopSettings, SettingsError
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
     from pytest_fireloop.remember.journal import Journal
@@ -194,7 +199,9 @@ def _run(options: Namespace, pytest_args: tuple[str, ...]) -> int:
         found = settings.interpreter
         display.line(f"fireloop: agent {agent.name}, profile {settings.profile}, state in {settings.state}")
         display.line(f"python: {found.path} ({found.python}, pytest {found.pytest}; from {found.origin})")
-        loop = Loop(settings, journal, display)
+        resumed = Resumed.of(journal, resumes) if resumes is not None else None
+        kept = {"options": {**vars(options), "prompt": task, "prompt_file": None}, "pytest_args": pytest_args}
+        loop = Loop(settings, journal, display, kept=kept, resumed=resumed)
         if options.dry_run:
             sys.stdout.write(loop.preview())
             return 0

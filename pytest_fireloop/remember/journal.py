@@ -16,6 +16,8 @@ VERSION = 2
 BUSY_S = 30.0
 #: The kind of the loops of `pytest --fire-loop`.
 PLUGIN = "plugin"
+#: The kind of the loops of `fireloop-test`.
+RUNNER = "runner"
 TABLES = """
 CREATE TABLE IF NOT EXISTS loops (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);
@@ -84,6 +86,11 @@ class Journal:
                 "UPDATE loops SET ended = ?, verdict = ?, data = ? WHERE id = ?",
                 (time.time(), verdict, json.dumps(data), loop_id),
             )
+
+    def resume_loop(self, loop_id: str) -> None:
+        """Note that a loop goes on: it has no end any more."""
+        with self._write() as database:
+            database.execute("UPDATE loops SET ended = NULL, verdict = NULL WHERE id = ?", (loop_id,))
 
     def note(self, loop_id: str, **changes: Any) -> None:
         """Change what is kept of a loop beside its iterations."""

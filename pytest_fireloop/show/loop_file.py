@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ HEAD = "| Iter | Timestamp | Files Changed | Tests | Score | Health | Level | Ci
 class LoopFile:
     """Rewritten whole after each iteration; a tree that cannot be written simply has none."""
 
-    def __init__(self, tree: Path, loop_id: str) -> None:
+    def __init__(self, tree: Path, loop_id: str, rows: Sequence[str] = ()) -> None:
         self.path: Path | None = tree / ".fireloop" / f"fire-loop-{loop_id}.md"
         self._title = f"# fire loop {loop_id}\n"
-        self._rows: list[str] = []
+        self._rows = list(rows)
         self._status = self._end = ""
 
     def begin(self) -> None:
@@ -70,6 +70,11 @@ class LoopFile:
         )
         self._status += "".join(f"- **alert**: {alert}\n" for alert in alerts(said))
         self._write()
+
+    @property
+    def last_row(self) -> str:
+        """The row of the latest iteration, to be kept for a loop that goes on."""
+        return self._rows[-1] if self._rows else ""
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Add the final result."""

@@ -1,0 +1,189 @@
+"""`fireloop resume`: loops that were cut off, stopped, tripped or ended at a limit go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FILES = {
+    "calc.py": "def add(a, b):\n    return a - b\n\n\ndef double(a):\n    return a * 3\n",
+    "test_calc.py": "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n\n\n"
+    "def test_double():\n    assert calc.double(2) == 4\n\n\ndef test_zero():\n    assert calc.add(0, 0) == 0\n",
+    "notes.txt": "nobody's business\n",
+}
+#: Mends one function a call, in two writes with a pause between them, so that a kill may come in the middle.
+STEP = """
+import pathlib, time
+path = pathlib.Path('calc.py')
+text = path.read_text()
+time.sleep({pause})
+if 'a - b' in text:
+    path.write_text(text.replace('a - b', 'a +'))
+    time.sleep({pause})
+    path.write_text(text.replace('a - b', 'a + b'))
+elif 'a +\\n' in text:
+    path.write_text(text.replace('a +\\n', 'a + b\\n'))
+else:
+    path.write_text(text.replace('a * 3', 'a * 2'))
+"""
+
+
+def agent(code: str) -> str:
+    return shlex.join([sys.executable, "-c", code])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    tree = tmp_path / "project"
+    tree.mkdir()
+    for name, text in FILES.items():
+        (tree / name).write_text(text)
+    return tree
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def loop_command(code: str, *words: str) -> list[str]:
+    module = "pytest_fireloop.cli.fireloop_test"
+    return [
+        sys.executable,
+        "-m",
+        module,
+        "fix it",
+        "--agent",
+        agent(code),
+        "--python",
+        sys.executable,
+        "--json",
+        *words,
+    ]
+
+
+def run(tree: Path, command: list[str]) -> tuple[int, dict[str, Any], str]:
+    done = subprocess.run(
+        command, cwd=tree, env=environment(), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+def resume(tree: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+    return run(tree, [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "resume", "--json", *words])
+
+
+def status(tree: Path) -> dict[str, Any]:
+    return run(tree, [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "status", "--json"])[1]
+
+
+def test_a_loop_at_its_limit_goes_on(project: Path) -> None:
+    code, first, _ = run(project, loop_command(STEP.format(pause=0), "--max-iterations", "1"))
+    assert (code, first["verdict"], first["iterations"]) == (1, "limit", 1)
+    code, second, said = resume(project)
+    assert (code, second["verdict"], second["loop_id"]) == (0, "green", first["loop_id"]), said
+    assert (second["iterations"], second["agent_calls"]) == (2, 2)
+    assert second["fixed"] == ["test_calc.py::test_add", "test_calc.py::test_double"]
+    assert second["baseline"] == first["baseline"]
+    assert status(project)["verdict"] == "green"
+    text = Path(second["loop_file"]).read_text("utf-8")
+    assert [line[:4] for line in text.splitlines() if line.startswith(("| 1 ", "| 2 "))] == ["| 1 ", "| 2 "]
+
+
+def test_the_limit_counts_from_where_it_goes_on(project: Path) -> None:
+    idle = "print('thinking')"
+    run(project, loop_command(idle, "--max-iterations", "1"))
+    code, second, _ = resume(project, "--max-iterations", "1")
+    assert (code, second["verdict"], second["iterations"]) == (1, "limit", 2)
+
+
+def test_nothing_to_go_on_with(project: Path) -> None:
+    code, summary, said = resume(project)
+    assert (code, summary) == (4, {})
+    assert said.count("\n") == 1
+    fix = "import pathlib; pathlib.Path('calc.py').write_text('def add(a, b): return a + b\\ndef double(a): return 2 * a\\n')"
+    assert run(project, loop_command(fix))[0] == 0
+    code, _, said = resume(project)
+    assert (code, said.count("\n")) == (4, 1)
+    assert "ended green" in said
+    assert resume(project, "20200101-000000-abcd")[0] == 4
+
+
+def test_a_person_may_have_mended_it_meanwhile(project: Path) -> None:
+    run(project, loop_command("pass", "--max-iterations", "1"))
+    (project / "calc.py").write_text("def add(a, b):\n    return a + b\n\n\ndef double(a):\n    return a * 2\n")
+    code, summary, _ = resume(project)
+    assert (code, summary["verdict"], summary["agent_calls"]) == (0, "green", 1)
+
+
+def test_an_open_circuit_stays_open_and_is_probed_after_its_cooldown(project: Path) -> None:
+    code, first, _ = run(project, loop_command("pass", "--cooldown", "4s"))
+    assert (code, first["verdict"]) == (10, "circuit_open")
+    code, again, _ = resume(project)
+    assert (code, again["verdict"], again["agent_calls"]) == (10, "circuit_open", first["agent_calls"])
+    code, probed, _ = resume(project, "--wait", "--max-time", "20s")
+    assert probed["agent_calls"] > first["agent_calls"]
+    assert (code, probed["circuit"]["state"]) == (10, "OPEN"), "the next probe lies beyond the time limit"
+
+
+def killed(tree: Path, command: list[str], after: float) -> int:
+    """Kill a runner after some seconds, and return its exit code."""
+    with subprocess.Popen(
+        command, cwd=tree, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as runner:
+        try:
+            return runner.wait(after)
+        except subprocess.TimeoutExpired:
+            runner.send_signal(signal.SIGKILL)
+            return runner.wait()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_runner_killed_at_any_moment_goes_on_to_the_same_end(project: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    command = loop_command(STEP.format(pause=0.15))
+    ended = killed(project, command, chance.uniform(0.2, 6.0))
+    for _ in range(2):
+        if ended in {0, 4}:
+            break
+        ended = killed(
+            project, [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "resume"], chance.uniform(0.2, 6.0)
+        )
+    code, summary, said = resume(project)
+    if code == 4 and ("no loop" in said or "not keep" in said):
+        # killed before the loop had begun
+        code, summary, said = run(project, command)
+    if code == 4:
+        assert "ended green" in said
+    else:
+        assert (code, summary["verdict"]) == (0, "green"), said
+        assert summary["fixed"] == ["test_calc.py::test_add", "test_calc.py::test_double"]
+    assert (project / "calc.py").read_text() == FILES["calc.py"].replace("a - b", "a + b").replace("a * 3", "a * 2")
+    assert (project / "notes.txt").read_text() == FILES["notes.txt"]
+    assert not _left(project)
+
+
+def _left(tree: Path) -> list[str]:
+    """Return the command lines of processes that still work in the tree."""
+    deadline = time.monotonic() + 5
+    while found := [name for name in os.listdir("/proc") if name.isdigit() and _works_in(name, tree)]:
+        if time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+    return []
+
+
+def _works_in(pid: str, tree: Path) -> bool:
+    try:
+        return Path(os.readlink(f"/proc/{pid}/cwd")) == tree
+    except OSError:
+        return False
