@@ -424,7 +424,15 @@ class Loop:
             "FIRELOOP_PYTHON": str(settings.interpreter.path),
             "FIRELOOP_PYTEST_ARGS": json.dumps(settings.pytest_args),
         }
-        return Call(settings.tree, folder, prompt, environment, settings.agent_timeout_s, settings.agent_args)
+        return Call(
+            settings.tree,
+            folder,
+            prompt,
+            environment,
+            settings.agent_timeout_s,
+            settings.agent_args,
+            settings.model,
+        )
 
     def _facts(
         self,

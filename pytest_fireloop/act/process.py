@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import subprocess
 import threading
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pytest_fireloop.act.descendants import (
     LOCK,
@@ -23,13 +23,18 @@ from pytest_fireloop.act.descendants import (
     signals_held,
 )
 from pytest_fireloop.act.left_behind import Note
+from pytest_fireloop.act.output import Output
 
-LINGER_S = 0.25
+#: How long an agent may stay after its final event.
+GRACE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a child ended; `exit_code` is negative for a signal and None when it could not start."""
+    """How a child ended; `exit_code` is negative for a signal and None when it could not start.
+
+    `lingered` says that it was ended because it stayed after its final event, `hopeless` that it would only have repeated a failure.
+    """
 
     exit_code: int | None
     timed_out: bool = False
@@ -39,6 +44,23 @@ class Finished:
     duration_s: float = 0.0
     killed: int = 0
     problem: str | None = None
+    lingered: bool = False
+    hopeless: bool = False
+
+
+class Watch(Protocol):
+    """Reads a child's output as it comes, in another thread."""
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the child has said its last and should end now."""
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the child is better ended."""
+
+    def line(self, text: str, *, error: bool) -> None:
+        """Take one line of output, or of error output."""
 
 
 def run_process(
@@ -51,8 +73,13 @@ def run_process(
     standard_input: bytes | None = None,
     output_limit: int = 50_000_000,
     stop: Callable[[], bool] | None = None,
+    watch: Watch | None = None,
+    grace_s: float = GRACE_S,
 ) -> Finished:
-    """Run a command in a session of its own, its output in a capped file; on the way out every descendant is dead."""
+    """Run a command in a session of its own, its output in a capped file; on the way out every descendant is dead.
+
+    With `watch` error output is a pipe apart, so that no line of the one is torn by the other.
+    """
     become_subreaper()
     mark = secrets.token_hex(12)
     started = time.monotonic()
@@ -65,7 +92,7 @@ def run_process(
                 env={**environment, MARK: mark},
                 stdin=subprocess.DEVNULL if standard_input is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.STDOUT if watch is None else subprocess.PIPE,
                 start_new_session=True,
                 bufsize=0,
             )
@@ -74,17 +101,22 @@ def run_process(
     except (OSError, ValueError) as error:
         note.ended()
         return Finished(None, problem=f"cannot start {argv[0]!r}: {error}")
-    reader = _Reader(process, output, output_limit)
+    on_line = None if watch is None else _guarded(watch)
+    reader = Output(process, output, output_limit, on_line)
     if standard_input is not None:
         threading.Thread(target=_feed, args=(process, standard_input), daemon=True).start()
-    timed_out = stopped = False
+    timed_out = stopped = lingered = hopeless = False
+    delivered_at = None
     try:
         while process.poll() is None:
-            if time.monotonic() - started > timeout_s:
-                timed_out = True
-            elif stop is not None and stop():
-                stopped = True
-            if timed_out or stopped:
+            now = time.monotonic()
+            if watch is not None:
+                delivered_at = (delivered_at or now) if watch.delivered else None
+                lingered = delivered_at is not None and now - delivered_at > grace_s
+                hopeless = watch.hopeless
+            timed_out = now - started > timeout_s
+            stopped = stop is not None and stop()
+            if timed_out or stopped or lingered or hopeless:
                 break
             time.sleep(POLL_S)
     finally:
@@ -103,7 +135,19 @@ def run_process(
         output_bytes=reader.total,
         duration_s=time.monotonic() - started,
         killed=killed,
+        lingered=lingered,
+        hopeless=hopeless,
     )
+
+
+def _guarded(watch: Watch) -> Callable[[str, bool], None]:
+    """Hand lines on; what reads them may be another package's, and a fault of it must not stop the draining."""
+
+    def on_line(text: str, error: bool) -> None:
+        with contextlib.suppress(Exception):
+            watch.line(text, error=error)
+
+    return on_line
 
 
 def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
@@ -114,49 +158,3 @@ def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
             left = left[process.stdin.write(left) or 0 :]
     with contextlib.suppress(OSError):
         process.stdin.close()
-
-
-class _Reader:
-    """Drains the pipe into a file, keeping the head and the tail of what is too long."""
-
-    def __init__(self, process: subprocess.Popen[bytes], path: Path, limit: int) -> None:
-        self.total = 0
-        self._process = process
-        self._limit = limit
-        self._tail = bytearray()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb")
-        self._thread = threading.Thread(target=self._drain, daemon=True)
-        self._thread.start()
-
-    def _drain(self) -> None:
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        keep = self._limit // 2
-        while True:
-            try:
-                chunk = os.read(descriptor, 65_536)
-            except OSError:
-                return
-            if not chunk:
-                return
-            room = max(0, keep - self.total)
-            self.total += len(chunk)
-            if room:
-                self._file.write(chunk[:room])
-                self._file.flush()
-            self._tail += chunk[room:]
-            if len(self._tail) > 2 * keep:
-                del self._tail[: len(self._tail) - keep]
-
-    def close(self) -> None:
-        self._thread.join(LINGER_S * 8)
-        assert self._process.stdout is not None
-        if not self._thread.is_alive():
-            self._process.stdout.close()
-        keep = self._limit // 2
-        dropped = self.total - min(self.total, keep) - min(len(self._tail), keep)
-        if dropped > 0:
-            self._file.write(b"\n[... %d bytes left out ...]\n" % dropped)
-        self._file.write(self._tail[-keep:] if keep else b"")
-        self._file.close()

@@ -28,6 +28,7 @@ class LoopSettings:
     environment: Mapping[str, str]
     pytest_args: tuple[str, ...] = ()
     agent_args: tuple[str, ...] = ()
+    model: str | None = None
     max_iterations: int = 50
     max_time_s: float = 8 * 3600.0
     max_calls_per_hour: int = 100

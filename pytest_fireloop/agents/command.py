@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_fireloop.act.process import Finished
 from pytest_fireloop.agents.agent import BLOCKED_MARK, Call, Invocation, Outcome
+from pytest_fireloop.agents.json_line import one_line
+
+#: What is kept of a plain command's output, in characters.
+KEPT = 200_000
+#: Filled in one pass, since a prompt may hold the name of a place.
+_PLACES = re.compile(r"\{(?:prompt_file|prompt|model)\}")
 
 
 class CommandError(ValueError):
@@ -17,10 +25,11 @@ class CommandError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CommandAgent:
-    """A command line, run without a shell; `{prompt}` and `{prompt_file}` are filled in, else the prompt comes on stdin."""
+    """A command line, run without a shell; `{prompt}`, `{prompt_file}` and `{model}` are filled in, without the first two the prompt comes on stdin."""
 
     name: str
     words: tuple[str, ...]
+    automatic: bool = True
 
     @classmethod
     def parse(cls, text: str) -> CommandAgent:
@@ -33,6 +42,11 @@ class CommandAgent:
             raise CommandError("--agent: the command is empty")
         return cls(words[0], words)
 
+    @property
+    def takes_model(self) -> bool:
+        """Whether the command has a place for it."""
+        return any("{model}" in word for word in self.words)
+
     def missing(self, environment: Mapping[str, str]) -> str | None:
         """Return what is missing to call it, in one line, or None."""
         if shutil.which(self.words[0], path=environment.get("PATH")) is None:
@@ -41,33 +55,63 @@ class CommandAgent:
 
     def invocation(self, call: Call) -> Invocation:
         """Return the command of a call."""
-        prompt_file = call.folder / "prompt.md"
-        filled = tuple(
-            word.replace("{prompt_file}", str(prompt_file)).replace("{prompt}", call.prompt) for word in self.words
-        )
-        asks = any("{prompt}" in word or "{prompt_file}" in word for word in self.words)
+        values = {"{prompt_file}": str(call.folder / "prompt.md"), "{prompt}": call.prompt}
+        asks = any(place in word for word in self.words for place in values)
+        if call.model is not None:
+            values["{model}"] = call.model
+        filled = tuple(_fill(word, values) for word in self.words)
         return Invocation((*filled, *call.extra), None if asks else call.prompt.encode("utf-8", "replace"))
 
-    def outcome(self, finished: Finished, text: str) -> Outcome:
+    def reader(self) -> PlainReader:
+        """Return what reads the output of one call."""
+        return PlainReader()
+
+
+def _fill(word: str, values: Mapping[str, str]) -> str:
+    return _PLACES.sub(lambda found: values.get(found[0], found[0]), word)
+
+
+class PlainReader:
+    """Reads plain text: words in it mean nothing but the honest way out in the last line."""
+
+    delivered = False
+    hopeless = False
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque()
+        self._size = self._count = 0
+        self._complaint = ""
+
+    def line(self, text: str, *, error: bool) -> None:
+        """Take one line."""
+        if not text.strip():
+            return
+        self._count += 1
+        if error:
+            self._complaint = text.strip()[:KEPT]
+            return
+        kept = text.rstrip()[-KEPT:]
+        self._lines.append(kept)
+        self._size += len(kept) + 1
+        while self._size > KEPT and len(self._lines) > 1:
+            self._size -= len(self._lines.popleft()) + 1
+
+    def outcome(self, finished: Finished, now: float) -> Outcome:  # noqa: ARG002 - the protocol asks
         """Read a plain command's end: its exit status, its time limit, and the honest way out in its last line."""
-        return plain_outcome(finished, text)
-
-
-def plain_outcome(finished: Finished, text: str) -> Outcome:
-    """Return the outcome of an agent whose output is plain text; words in it mean nothing but the honest way out."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    last = lines[-1].strip() if lines else ""
-    count = len(lines)
-    if finished.exit_code is None:
-        return Outcome("unavailable", finished.problem or "it could not be started")
-    if finished.timed_out:
-        return Outcome("timeout", "it ran into its time limit", last, count)
-    if last.startswith(BLOCKED_MARK):
-        return Outcome("blocked", last.removeprefix(BLOCKED_MARK).strip() or "no reason given", last, count)
-    if finished.exit_code in {126, 127}:
-        return Outcome("unavailable", f"exit status {finished.exit_code}: {last[:200]}", last, count)
-    if finished.exit_code < 0:
-        return Outcome("crash", f"it died of signal {-finished.exit_code}: {last[:200]}", last, count)
-    if finished.exit_code > 0:
-        return Outcome("crash", f"exit status {finished.exit_code}: {last[:200]}", last, count)
-    return Outcome("ok", "", last, count)
+        text = "\n".join(self._lines)
+        last = self._lines[-1].strip() if self._lines else ""
+        code = finished.exit_code
+        if code is None:
+            return Outcome("unavailable", finished.problem or "it could not be started")
+        status, detail = "ok", ""
+        if finished.timed_out:
+            status, detail = "timeout", "it ran into its time limit"
+        elif last.startswith(BLOCKED_MARK):
+            status, detail = "blocked", last.removeprefix(BLOCKED_MARK).strip() or "no reason given"
+        elif code in {126, 127}:
+            status, detail = "unavailable", f"exit status {code}: {self._complaint or last}"
+        elif code < 0:
+            status, detail = "crash", f"it died of signal {-code}: {self._complaint or last}"
+        elif code > 0:
+            status, detail = "crash", f"exit status {code}: {self._complaint or last}"
+        return Outcome(status, one_line(detail), text, self._count)

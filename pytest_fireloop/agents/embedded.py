@@ -6,9 +6,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_fireloop.act.process import Finished
-from pytest_fireloop.agents.agent import Call, Invocation, Outcome
-from pytest_fireloop.agents.command import plain_outcome
+from pytest_fireloop.agents.agent import Call, Invocation
+from pytest_fireloop.agents.command import PlainReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +15,8 @@ class RepairAgent:
     """Needs no model and no network, so it is always there."""
 
     name: str = "repair"
+    automatic: bool = True
+    takes_model: bool = False
 
     def missing(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002 - the protocol asks
         """Return None: it is part of this package."""
@@ -26,6 +27,6 @@ class RepairAgent:
         words = (sys.executable, "-P", "-m", "pytest_fireloop.agents.repair", *call.extra)
         return Invocation(words, call.prompt.encode("utf-8", "replace"), {"FIRELOOP_TIME_S": f"{call.timeout_s:g}"})
 
-    def outcome(self, finished: Finished, text: str) -> Outcome:
-        """Read its end as a plain command's."""
-        return plain_outcome(finished, text)
+    def reader(self) -> PlainReader:
+        """Return what reads the output of one call."""
+        return PlainReader()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fireloop.act.interpreter import InterpreterError, find_interpreter
+from pytest_fireloop.agents.agent import Agent, Call
+from pytest_fireloop.agents.installed import installed_version
+from pytest_fireloop.agents.known_agent import KnownAgent
 from pytest_fireloop.agents.registry import choose_agent, named_agents, plugin_manager
 from pytest_fireloop.cli.tree import TreeState, parser
 
@@ -30,7 +34,29 @@ def main(argv: Sequence[str]) -> int:
     except InterpreterError as error:
         print(f"tests run with: nothing: {error}")
     for name, agent in named_agents(manager).items():
-        print(f"agent {name}: {agent.missing(os.environ) or 'ready'}")
+        print(f"agent {name}: {_state(agent)}")
+        print(f"  is called as: {_command(agent)}")
     print(f"--agent auto calls: {choose_agent('auto', manager, os.environ).name}")
     print(f"state: {state.folder}")
     return 0
+
+
+def _state(agent: Agent) -> str:
+    """Say whether the agent is installed, and what its adapter was verified with."""
+    missing = agent.missing(os.environ)
+    if not isinstance(agent, KnownAgent):
+        return missing or "ready"
+    path = agent.found(os.environ)
+    version = installed_version(path, agent.package) if path else None
+    found = f"ready: {path}" + (f", version {version}" if version else "") if path else f"missing: {missing}"
+    checked = f"verified with version {agent.verified}" if agent.verified else "unverified: made from documents alone"
+    return f"{found}; {checked}"
+
+
+def _command(agent: Agent) -> str:
+    """Show the command of a call; what differs from call to call is in capitals."""
+    call = Call(Path.cwd(), Path("CALL"), "PROMPT", os.environ, 1800.0)
+    invocation = agent.invocation(call)
+    environment = [f"{name}={shlex.quote(value)}" for name, value in invocation.environment.items()]
+    given = ["<", "CALL/prompt.md"] if invocation.standard_input is not None else []
+    return " ".join([*environment, shlex.join(invocation.argv), *given])

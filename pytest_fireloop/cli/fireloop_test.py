@@ -42,6 +42,7 @@ def build_parser() -> Parser:
     add("--prompt-file", metavar="FILE", help="read the task from FILE, or from standard input with -")
     add("--agent", default="auto", metavar="NAME|COMMAND", help="an agent by name, or any command; default: auto")
     add("--agent-arg", action="append", default=[], metavar="ARG", help="one more argument for the agent; repeatable")
+    add("--model", metavar="NAME", help="the model that the agent should use, by the agent's own name for it")
     add("--max-iterations", type=count, default=50, metavar="N", help="default: 50")
     add("--max-time", type=duration, default=duration("8h"), metavar="TIME", help="default: 8h")
     add("--max-cost", type=amount, default=None, metavar="USD", help="as far as the agent tells what it costs")
@@ -165,6 +166,8 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     if missing is not None:
         usage_error(PROGRAM, missing)
         return EXIT_CODES["agent_unavailable"]
+    if options.model is not None and not agent.takes_model:
+        raise SettingsError(f"--model: the agent {agent.name!r} takes none; a command takes it where {{model}} stands")
     try:
         claim(folder, tree)
     except OSError as error:
@@ -178,6 +181,7 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
         environment=environment,
         pytest_args=pytest_args,
         agent_args=tuple(options.agent_arg),
+        model=options.model,
         max_iterations=options.max_iterations,
         max_time_s=options.max_time,
         max_calls_per_hour=options.max_calls_per_hour,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_fireloop.act.process import Finished
 from pytest_fireloop.agents.agent import Call
-from pytest_fireloop.agents.command import CommandAgent, CommandError, plain_outcome
+from pytest_fireloop.agents.command import CommandAgent, CommandError, PlainReader
 from pytest_fireloop.agents.registry import choose_agent, plugin_manager
 
 CALL = Call(Path("/tree"), Path("/scratch"), "fix; $HOME `x`", {}, 10.0, ("--more",))
@@ -49,14 +50,46 @@ def test_what_is_no_command(text: str) -> None:
     ],
 )
 def test_outcomes(finished: Finished, text: str, status: str) -> None:
-    assert plain_outcome(finished, text).status == status
+    reader = PlainReader()
+    for line in text.splitlines():
+        reader.line(line, error=False)
+    assert reader.outcome(finished, 0.0).status == status
+
+
+def test_error_output_explains_and_decides_nothing() -> None:
+    reader = PlainReader()
+    reader.line("FIRELOOP-BLOCKED: the key is missing", error=False)
+    reader.line("warning: slow\x1b[0m", error=True)
+    assert reader.outcome(Finished(0), 0.0).status == "blocked"
+    reader.line("working", error=False)
+    outcome = reader.outcome(Finished(3), 0.0)
+    assert (outcome.status, outcome.detail) == ("crash", "exit status 3: warning: slow [0m")
+    assert outcome.output_lines == 3
+
+
+def test_of_long_output_the_end_is_kept() -> None:
+    reader = PlainReader()
+    for number in range(50_000):
+        reader.line(f"line {number}", error=False)
+    reader.line("x" * 1_000_000, error=False)
+    outcome = reader.outcome(Finished(0), 0.0)
+    assert outcome.output_lines == 50_001
+    assert len(outcome.final_text) <= 200_000
+
+
+def test_a_model_goes_where_it_is_asked_for() -> None:
+    agent = CommandAgent.parse("my-agent --model={model} {prompt}")
+    assert agent.takes_model
+    call = replace(CALL, model="a b", prompt="say {model}")
+    assert agent.invocation(call).argv == ("my-agent", "--model=a b", "say {model}", "--more")
+    assert not CommandAgent.parse("my-agent").takes_model
 
 
 def test_auto_takes_an_installed_agent_else_the_embedded_one() -> None:
     import pluggy
 
     manager = plugin_manager()
-    assert choose_agent("auto", manager, {}).name == "repair"
+    assert choose_agent("auto", manager, {"PATH": ""}).name == "repair"
 
     class Others:
         @staticmethod

@@ -1,0 +1,59 @@
+"""OpenHands, whose lines of JSON stand between lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_fireloop.agents.agent import Call
+from pytest_fireloop.agents.failure import Failure, classify
+from pytest_fireloop.agents.json_line import Event, mapping, rows, word
+from pytest_fireloop.agents.known_agent import KnownAgent, option, prompt_file
+from pytest_fireloop.agents.seen import Seen
+
+
+def _words(call: Call) -> tuple[str, ...]:
+    # without a person it approves all; it has no mode between
+    return (
+        *("--headless", "--json", "--override-with-envs", "-f", str(prompt_file(call))),
+        *option("--resume", call.session),
+        *call.extra,
+    )
+
+
+def _environment(call: Call) -> Mapping[str, str]:
+    # its output is held back in blocks, and lost with the process, unless Python is told otherwise
+    return {"PYTHONUNBUFFERED": "1", **({"LLM_MODEL": call.model} if call.model else {})}
+
+
+def read_event(seen: Seen, event: Event) -> Seen:
+    """Return what is known after one event; the finish action is its end."""
+    kind = word(event.get("kind"))
+    if kind == "ConversationErrorEvent":
+        name, detail = word(event.get("code")), word(event.get("detail"))
+        return seen.failed(Failure(classify(detail, names=(name,)), detail or name or "an error without a text"))
+    if kind == "MessageEvent":
+        message = mapping(event.get("llm_message")) or event
+        text = "\n".join(word(each.get("text")) for each in rows(message.get("content")))
+        return seen.said(text) if event.get("source") == "agent" and text else seen
+    if kind == "ActionEvent":
+        action = mapping(event.get("action"))
+        if action.get("kind") == "FinishAction" or event.get("tool_name") == "finish":
+            return replace(seen.said(word(action.get("message"))), ended=True)
+        return replace(seen.acted(), turns=(seen.turns or 0) + 1)
+    if kind == "UserRejectObservation":
+        return replace(seen, denials=seen.denials + 1)
+    return seen
+
+
+OPENHANDS = KnownAgent(
+    name="openhands",
+    program="openhands",
+    package="openhands",
+    install="pip install openhands, with Python 3.12 in an environment of its own",
+    words=_words,
+    read_event=read_event,
+    stdin=False,
+    environment=_environment,
+    has_final_event=False,
+)
