@@ -291,8 +291,7 @@ class Loop:
         with self.display.working(f"iteration {number}: {self.settings.agent.name} works"):
             outcome, text = call_agent(self.settings.agent, self._call(number, prompt), self._output(number))
         self.budget.spent(outcome)
-        self.progress.tokens += outcome.tokens or 0
-        self.progress.usd += outcome.usd or 0.0
+        self.progress.spend(outcome)
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.latest = self._checkpoint(f"iteration {number}")
         # of a call that was cut off the edits count with those of the next one
@@ -319,7 +318,13 @@ class Loop:
                 "decision": decision.to_json(),
                 "record": {**record.to_json(), "delta": delta.to_json(), "changes": changes.to_json()},
                 "prompt": prompt,
-                "agent": {"status": outcome.status, "detail": outcome.detail},
+                "agent": {
+                    "status": outcome.status,
+                    "detail": outcome.detail,
+                    "session": outcome.session,
+                    "turns": outcome.turns,
+                    "reset_at": outcome.reset_at,
+                },
                 "moves": list(moves),
                 "verification": verification.reason if verification else None,
                 "attempt": self.attempts[-1].to_json(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import subprocess
@@ -34,8 +35,9 @@ class CappedFile:
         room = max(0, self._keep - self.total)
         self.total += len(content)
         if room:
-            self._file.write(content[:room])
-            self._file.flush()
+            with contextlib.suppress(OSError):  # a full disk must not stop the draining, on which the child would wait
+                self._file.write(content[:room])
+                self._file.flush()
         self._tail += content[room:]
         if len(self._tail) > 2 * self._keep:
             del self._tail[: len(self._tail) - self._keep]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fireloop.act.verify import Verification
+from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.record import GREEN, RED, RunRecord
@@ -42,6 +43,11 @@ class Progress:
         self.flaky = flaky
         self.commits.append(commit)
         self.passing.append(_passing(record))
+
+    def spend(self, outcome: Outcome) -> None:
+        """Add what one call cost, where the agent tells."""
+        self.tokens += outcome.tokens or 0
+        self.usd += outcome.usd or 0.0
 
     def add(self, number: int, record: RunRecord, commit: str, decision: Decision) -> None:
         """Add one judged iteration."""
@@ -95,7 +101,7 @@ def summarise(
             "trips": progress.trips,
         },
         "lessons": [],
-        "cost": {"tokens": progress.tokens, "usd": progress.usd},
+        "cost": {"tokens": progress.tokens, "usd": round(progress.usd, 6)},
         "duration_s": round(duration_s, 3),
         "files_changed": files_changed,
         "tree": progress.tree,

@@ -7,14 +7,17 @@ from dataclasses import replace
 from pytest_fireloop.agents.agent import Call
 from pytest_fireloop.agents.failure import Failure, classify
 from pytest_fireloop.agents.json_line import Event, mapping, total, word
-from pytest_fireloop.agents.known_agent import KnownAgent, option
+from pytest_fireloop.agents.known_agent import KnownAgent, option, unless
 from pytest_fireloop.agents.seen import Seen
+
+_MODES = ("-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me")
 
 
 def _words(call: Call) -> tuple[str, ...]:
     # the loop keeps checkpoints of its own, so a folder without git is no danger; `-` is the prompt on standard input
     return (
-        *("exec", "--json", "--skip-git-repo-check", "-C", str(call.tree), "-s", "workspace-write"),
+        *("exec", "--json", "--skip-git-repo-check", "-C", str(call.tree)),
+        *unless(call, _MODES, ("-s", "workspace-write")),
         *option("-m", call.model),
         *call.extra,
         *(("resume", call.session) if call.session else ()),

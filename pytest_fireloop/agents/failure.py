@@ -74,7 +74,7 @@ _NAMES = {
 _WEAK = frozenset({"api_error", "server_error", "invalid_request_error", "invalid_request", "badrequesterror"})
 
 _STATUS = r"(?:status|code|error|http)(?: code)?\W{0,3}"
-#: In the order in which they are tried: an overflow is also a bad request, a limit also a bad answer.
+#: In the order in which they are tried: an overflow is also a bad request, a limit of turns no limit of the provider.
 _TEXTS = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
@@ -84,6 +84,10 @@ _TEXTS = tuple(
                 r"context window|context[ _]length|contextwindowexceed|contextoverflow|out of room|prompt is too long"
                 r"|maximum context|hit a token limit|input is too long|exceeds the maximum number of tokens"
             ),
+        ),
+        (
+            "turns",
+            r"max(?:imum)?[ _-]?(?:session[ _-]?)?turns|turn limit|step limit|limitsexceeded|max[ _-]?iterations",
         ),
         (
             "limit",
@@ -99,10 +103,6 @@ _TEXTS = tuple(
                 rf"{_STATUS}(?:401|403)\b|\b401 |\b403 |unauthorized|unauthenticated|authenticat|api key|not logged in|please log ?in"
                 r"|/login|auth method|oauth token|invalid credentials|forbidden"
             ),
-        ),
-        (
-            "turns",
-            r"max(?:imum)?[ _-]?(?:session[ _-]?)?turns|turn limit|step limit|limitsexceeded|max[ _-]?iterations",
         ),
         ("refusal", r"content[ _](?:filter|policy|management)|refused to answer|usage policy|safety (?:filter|system)"),
         (

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_fireloop.agents.agent import Call
 from pytest_fireloop.agents.failure import Failure, classify
 from pytest_fireloop.agents.json_line import Event, mapping, total, whole, word
-from pytest_fireloop.agents.known_agent import KnownAgent, option
+from pytest_fireloop.agents.known_agent import KnownAgent, option, unless
 from pytest_fireloop.agents.seen import Seen
 
 #: A tool that the mode refuses is not offered at all, and then unknown.
@@ -19,7 +19,8 @@ _WAITS = re.compile(r"\bRetrying (?:after|in) (\d{1,9})ms")
 
 def _words(call: Call) -> tuple[str, ...]:
     return (
-        *("--approval-mode", "auto_edit", "--skip-trust", "--output-format", "stream-json"),
+        *("--skip-trust", "--output-format", "stream-json"),
+        *unless(call, ("--approval-mode", "--yolo", "-y"), ("--approval-mode", "auto_edit")),
         *option("--model", call.model),
         *option("--resume", call.session),
         *call.extra,

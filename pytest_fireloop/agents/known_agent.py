@@ -125,3 +125,9 @@ def prompt_file(call: Call) -> Path:
 def option(name: str, value: str | None) -> tuple[str, ...]:
     """Return an option with its value, nothing without one."""
     return (name, value) if value is not None else ()
+
+
+def unless(call: Call, flags: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return our words for something, nothing where the user's own arguments say it: most agents refuse to be told twice."""
+    said = any(word == flag or word.startswith(f"{flag}=") for word in call.extra for flag in flags)
+    return () if said else words

@@ -7,7 +7,7 @@ import re
 from pytest_fireloop.agents.agent import Call
 from pytest_fireloop.agents.claude_stream import read_event
 from pytest_fireloop.agents.failure import Failure, classify
-from pytest_fireloop.agents.known_agent import KnownAgent, option
+from pytest_fireloop.agents.known_agent import KnownAgent, option, unless
 from pytest_fireloop.agents.seen import Seen
 
 _RETRIES = re.compile(r"Retrying in (\d{1,6})s \(attempt \d{1,4}/\d{1,4}\): (.*)")
@@ -15,7 +15,8 @@ _RETRIES = re.compile(r"Retrying in (\d{1,6})s \(attempt \d{1,4}/\d{1,4}\): (.*)
 
 def _words(call: Call) -> tuple[str, ...]:
     return (
-        *("--approval-mode", "auto-edit", "--output-format", "stream-json"),
+        *("--output-format", "stream-json"),
+        *unless(call, ("--approval-mode", "--yolo", "-y"), ("--approval-mode", "auto-edit")),
         *option("--model", call.model),
         *option("--resume", call.session),
         *call.extra,

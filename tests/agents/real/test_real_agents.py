@@ -1,0 +1,198 @@
+"""Real agents, each through a whole loop against a scripted model: no mock of an agent, no network.
+
+They run where FIRELOOP_REAL_AGENTS names the folder that `tox -e agents` installs them into.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_scripts import SCRIPTS
+
+HERE = Path(__file__).parent
+FOLDER = os.environ.get("FIRELOOP_REAL_AGENTS", "")
+PLACES = [f"{FOLDER}/node_modules/node/bin", f"{FOLDER}/node_modules/.bin", f"{FOLDER}/aider/bin"]
+#: Which agents can be asked for here.
+NAMES = ("codex", "qwen", "gemini", "opencode", "aider")
+PROJECT = {
+    "calc.py": "def add(a, b):\n    return a - b\n",
+    "test_calc.py": "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n",
+}
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER, reason="FIRELOOP_REAL_AGENTS names no folder with real agents; see `tox -e agents`"
+)
+
+
+def codex(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    provider = (
+        f'model_providers.mock={{name="mock",base_url="{url}/v1",env_key="MOCK_KEY",wire_api="responses",'
+        "request_max_retries=1,stream_max_retries=1}"
+    )
+    words = ["-c", "model_provider=mock", "-c", provider, "-c", "analytics.enabled=false"]
+    return words, {"MODEL": "mock-model", "MOCK_KEY": "dummy"}
+
+
+def qwen(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    environment = {"MODEL": "mock-model", "OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{url}/v1"}
+    return ["--auth-type", "openai"], environment
+
+
+def gemini(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    (home / ".gemini").mkdir()
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    (home / ".gemini" / "settings.json").write_text(json.dumps(settings))
+    return [], {"MODEL": "gemini-2.5-flash", "GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def opencode(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"},
+        "models": {"mock-model": {"limit": {"context": 100_000, "output": 4096}}},
+    }
+    settings = {"autoupdate": False, "share": "disabled", "provider": {"mock": provider}}
+    switches = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD")
+    environment = {f"OPENCODE_DISABLE_{name}": "1" for name in switches}
+    return [], {"MODEL": "mock/mock-model", "OPENCODE_CONFIG_CONTENT": json.dumps(settings), **environment}
+
+
+def aider(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    words = ["--edit-format", "diff", "--no-show-model-warnings", "--analytics-disable", "--map-tokens", "0", "calc.py"]
+    environment = {"OPENAI_API_KEY": "dummy", "OPENAI_API_BASE": f"{url}/v1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return words, {"MODEL": "openai/mock-model", **environment}
+
+
+PREPARE: dict[str, Callable[[str, Path], tuple[list[str], dict[str, str]]]] = {
+    "codex": codex,
+    "qwen": qwen,
+    "gemini": gemini,
+    "opencode": opencode,
+    "aider": aider,
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An agent against a script: the agent's status in each iteration, the verdict, and what else the loop is told."""
+
+    agent: str
+    script: str
+    statuses: str
+    verdict: str
+    options: tuple[str, ...] = ("--max-iterations=1",)
+
+    def __str__(self) -> str:
+        return f"{self.agent}: {self.script}"
+
+
+DEFAULT = ()
+SOON = ("--max-iterations=1", "--agent-timeout=12s")
+CASES = [
+    *(Case(agent, "fix", "ok ok", "green", DEFAULT) for agent in NAMES),
+    *(Case(agent, "401", "auth", "blocked", DEFAULT) for agent in NAMES),
+    *(Case(agent, "400", "crash crash crash", "agent_unavailable", DEFAULT) for agent in ("codex", "qwen", "aider")),
+    *(Case(agent, "400", "crash", "limit") for agent in ("gemini", "opencode")),
+    Case("codex", "429", "rate_limited rate_limited rate_limited rate_limited", "limit", ("--max-iterations=4",)),
+    *(Case(agent, "429", "rate_limited", "limit") for agent in ("qwen", "opencode", "aider")),
+    *(Case("codex", script, "rate_limited", "limit") for script in ("quota", "usage limit")),
+    *(Case(agent, "overflow", "crash", "limit") for agent in NAMES),
+    *(Case(agent, "500 twice", "ok", "green") for agent in NAMES),
+    *(Case(agent, "cut", "ok", "green") for agent in ("codex", "qwen", "opencode", "aider")),
+    Case("gemini", "cut", "error ok", "green", DEFAULT),
+    *(Case(agent, "page", "error", "limit") for agent in ("codex", "qwen", "gemini")),
+    *(Case(agent, "empty", "ok", "limit") for agent in NAMES),
+    Case("codex", "nothing", "ok ok ok", "circuit_open", DEFAULT),
+    *(Case(agent, "quotes", "ok", "green") for agent in NAMES),
+    *(Case(agent, "silence", "timeout", "limit", SOON) for agent in NAMES),
+    *(Case(agent, "background", "ok", "green") for agent in ("codex", "opencode")),
+    *(Case(agent, "much", "ok", "green") for agent in ("codex", "opencode")),
+]
+EXIT_CODES = {"green": 0, "limit": 1, "circuit_open": 10, "blocked": 11, "agent_unavailable": 14}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Callable[[dict[str, Any]], str]]:
+    """Start a scripted model and return its address."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(script: dict[str, Any]) -> str:
+        (tmp_path / "script.json").write_text(json.dumps(script))
+        port = tmp_path / "port"
+        command = [sys.executable, str(HERE / "mock_model.py"), str(tmp_path / "script.json"), f"--port-file={port}"]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+        while not port.exists() or not port.read_text().strip():
+            assert started[-1].poll() is None
+            time.sleep(0.05)
+        return f"http://127.0.0.1:{port.read_text().strip()}"
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.wait()
+
+
+def marked(mark: str) -> list[str]:
+    """Return the command lines of living processes that carry a mark in their environment."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if mark.encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_loop_with_a_real_agent(case: Case, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
+    path = os.pathsep.join([*PLACES, "/usr/local/bin", "/usr/bin", "/bin"])
+    if not any((Path(place) / case.agent).exists() for place in PLACES):
+        pytest.skip(f"{case.agent} is not installed in {FOLDER}")
+    tree, home, mark = tmp_path / "project", tmp_path / "home", f"REAL_AGENT={uuid.uuid4().hex}"
+    tree.mkdir()
+    home.mkdir()
+    for name, text in PROJECT.items():
+        (tree / name).write_text(text)
+    script = {**SCRIPTS[case.script], "workdir": str(tree)}
+    if case.agent == "aider":
+        script.pop("tools")  # it offers none
+    words, environment = PREPARE[case.agent](model(script), home)
+    asked = environment.pop("MODEL")
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix the failing tests", "--json"]
+    command += [f"--agent={case.agent}", f"--model={asked}", f"--python={sys.executable}", *case.options]
+    command += [f"--agent-arg={word}" for word in words]
+    name, _, value = mark.partition("=")
+    kept = {"PATH": path, "HOME": str(home), "PYTHONPATH": str(HERE.parents[2]), name: value}
+    done = subprocess.run(
+        command,
+        cwd=tree,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    print(done.stderr)
+    summary = json.loads(done.stdout)
+    statuses = re.findall(r"^iteration \d+: agent (\w+)", done.stderr, re.MULTILINE)
+    assert (" ".join(statuses), summary["verdict"]) == (case.statuses, case.verdict), summary["reason"]
+    assert done.returncode == EXIT_CODES[case.verdict]
+    assert marked(mark) == []
+    assert sorted(each.name for each in tree.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
