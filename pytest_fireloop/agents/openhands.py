@@ -15,7 +15,9 @@ from pytest_fireloop.agents.seen import Seen
 def _words(call: Call) -> tuple[str, ...]:
     # without a person it approves all; it has no mode between
     return (
-        *("--headless", "--json", "--override-with-envs", "-f", str(prompt_file(call))),
+        *("--headless", "--json", "-f", str(prompt_file(call))),
+        # with it the environment stands for the user's own settings, without which it would start with none
+        *(("--override-with-envs",) if call.model or "LLM_API_KEY" in call.environment else ()),
         *option("--resume", call.session),
         *call.extra,
     )

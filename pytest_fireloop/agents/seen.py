@@ -9,6 +9,8 @@ from pytest_fireloop.agents.json_line import TEXT_LIMIT
 
 #: A second overflow without a step between shows that the agent cannot get out of it.
 OVERFLOWS = 2
+#: So many failures without anything between show the same of any other failure.
+FAILURES = 20
 #: An agent that will wait this long for its provider is better ended; the loop waits without it.
 LONGEST_WAIT_S = 60.0
 _COMPLAINTS = 20
@@ -33,13 +35,14 @@ class Seen:
     ended: bool = False
     failure: Failure | None = None
     overflows: int = 0
+    failures: int = 0
     complaints: tuple[str, ...] = ()
     message: str = ""
 
     @property
     def hopeless(self) -> bool:
         """Whether the agent would only repeat or outwait a failure, so that it is better ended."""
-        if self.overflows >= OVERFLOWS:
+        if self.overflows >= OVERFLOWS or self.failures >= FAILURES:
             return True
         return self.failure is not None and (self.failure.wait_s or 0.0) >= LONGEST_WAIT_S
 
@@ -47,7 +50,7 @@ class Seen:
         """Return what is known after a step that went well: a failure before it is overcome, an overflow perhaps only put off."""
         if self.failure is None and not self.ended and not self.open_text:
             return self
-        return replace(self, failure=None, ended=False, open_text=False)
+        return replace(self, failure=None, failures=0, ended=False, open_text=False)
 
     def acted(self, *, refused: bool = False) -> Seen:
         """Return what is known after a tool was used, or refused."""
@@ -65,7 +68,7 @@ class Seen:
         if before is not None and before.kind == failure.kind and failure.reset_at is None:
             failure = replace(failure, reset_at=before.reset_at)  # told before, and by a field
         overflows = self.overflows + 1 if failure.kind == "context" else self.overflows
-        return replace(self, failure=failure, overflows=overflows, open_text=False)
+        return replace(self, failure=failure, overflows=overflows, failures=self.failures + 1, open_text=False)
 
     def spent(self, tokens: int | None, usd: float | None = None) -> Seen:
         """Return what is known after a step that cost something."""

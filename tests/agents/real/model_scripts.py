@@ -46,8 +46,15 @@ SCRIPTS = {
     "cut": script([{"drop": 600}, *FIX]),
     "page": script([{"garbage": PAGE, "times": ALWAYS}]),
     "empty": script([{"text": ""}]),
-    "nothing": script([{"text": "The tests are fine; nothing to change."}] * 1),
+    "nothing": script([{"text": "The tests are fine; nothing to change."}]),
     "quotes": script([{**READ, "say": QUOTES}, RIGHT, {"text": f"{QUOTES}\nDONE"}]),
+    "refused": script(
+        [
+            READ,
+            {"tool": "run_shell_command", "args": {"command": "ls", "description": "list", "is_background": False}},
+            DONE,
+        ]
+    ),
     "silence": script([{"hang": 300}]),
     "background": script([{"shell": "(sleep 97 >/dev/null 2>&1 &); echo started"}, *FIX]),
     "much": script([{"shell": "python3 -c \"for i in range(100000): print('line %d ' % i + 'y' * 60)\""}, *FIX]),

@@ -20,6 +20,10 @@ from typing import Any
 import pytest
 from model_scripts import SCRIPTS
 
+from pytest_fireloop.act.agent_call import call_agent
+from pytest_fireloop.agents.agent import Call, Outcome
+from pytest_fireloop.agents.builtin import KNOWN
+
 HERE = Path(__file__).parent
 FOLDER = os.environ.get("FIRELOOP_REAL_AGENTS", "")
 PLACES = [f"{FOLDER}/node_modules/node/bin", f"{FOLDER}/node_modules/.bin", f"{FOLDER}/aider/bin"]
@@ -115,7 +119,7 @@ CASES = [
     *(Case(agent, "500 twice", "ok", "green") for agent in NAMES),
     *(Case(agent, "cut", "ok", "green") for agent in ("codex", "qwen", "opencode", "aider")),
     Case("gemini", "cut", "error ok", "green", DEFAULT),
-    *(Case(agent, "page", "error", "limit") for agent in ("codex", "qwen", "gemini")),
+    *(Case(agent, "page", "error", "limit") for agent in ("codex", "qwen", "gemini", "opencode")),
     *(Case(agent, "empty", "ok", "limit") for agent in NAMES),
     Case("codex", "nothing", "ok ok ok", "circuit_open", DEFAULT),
     *(Case(agent, "quotes", "ok", "green") for agent in NAMES),
@@ -160,30 +164,47 @@ def marked(mark: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_loop_with_a_real_agent(case: Case, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
-    path = os.pathsep.join([*PLACES, "/usr/local/bin", "/usr/bin", "/bin"])
-    if not any((Path(place) / case.agent).exists() for place in PLACES):
-        pytest.skip(f"{case.agent} is not installed in {FOLDER}")
-    tree, home, mark = tmp_path / "project", tmp_path / "home", f"REAL_AGENT={uuid.uuid4().hex}"
+@dataclass(frozen=True)
+class Place:
+    """A project, a home, and what an agent needs to reach a scripted model from there."""
+
+    tree: Path
+    home: Path
+    words: list[str]
+    environment: dict[str, str]
+    asked: str
+
+
+def prepare(agent: str, script: str, folder: Path, model: Callable[[dict[str, Any]], str]) -> Place:
+    """Make the project and start the model; skips where the agent is not installed."""
+    if not any((Path(place) / agent).exists() for place in PLACES):
+        pytest.skip(f"{agent} is not installed in {FOLDER}")
+    tree, home = folder / "project", folder / "home"
     tree.mkdir()
     home.mkdir()
     for name, text in PROJECT.items():
         (tree / name).write_text(text)
-    script = {**SCRIPTS[case.script], "workdir": str(tree)}
-    if case.agent == "aider":
-        script.pop("tools")  # it offers none
-    words, environment = PREPARE[case.agent](model(script), home)
+    rounds = {**SCRIPTS[script], "workdir": str(tree)}
+    if agent == "aider":
+        rounds.pop("tools")  # it offers none
+    words, environment = PREPARE[agent](model(rounds), home)
     asked = environment.pop("MODEL")
+    path = os.pathsep.join([*PLACES, "/usr/local/bin", "/usr/bin", "/bin"])
+    return Place(tree, home, words, {"PATH": path, "HOME": str(home), **environment}, asked)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_loop_with_a_real_agent(case: Case, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
+    place = prepare(case.agent, case.script, tmp_path, model)
+    mark = uuid.uuid4().hex
     command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix the failing tests", "--json"]
-    command += [f"--agent={case.agent}", f"--model={asked}", f"--python={sys.executable}", *case.options]
-    command += [f"--agent-arg={word}" for word in words]
-    name, _, value = mark.partition("=")
-    kept = {"PATH": path, "HOME": str(home), "PYTHONPATH": str(HERE.parents[2]), name: value}
+    command += [f"--agent={case.agent}", f"--model={place.asked}", f"--python={sys.executable}", *case.options]
+    command += [f"--agent-arg={word}" for word in place.words]
+    environment = {**place.environment, "PYTHONPATH": str(HERE.parents[2]), "REAL_AGENT": mark}
     done = subprocess.run(
         command,
-        cwd=tree,
-        env={**kept, **environment},
+        cwd=place.tree,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -194,5 +215,39 @@ def test_a_loop_with_a_real_agent(case: Case, tmp_path: Path, model: Callable[[d
     statuses = re.findall(r"^iteration \d+: agent (\w+)", done.stderr, re.MULTILINE)
     assert (" ".join(statuses), summary["verdict"]) == (case.statuses, case.verdict), summary["reason"]
     assert done.returncode == EXIT_CODES[case.verdict]
-    assert marked(mark) == []
-    assert sorted(each.name for each in tree.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
+    assert marked(f"REAL_AGENT={mark}") == []
+    assert sorted(each.name for each in place.tree.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
+
+
+def call(agent: str, place: Place, number: int, session: str | None = None) -> Outcome:
+    """Call an agent once."""
+    folder = place.home / f"call-{number}"
+    folder.mkdir()
+    (folder / "prompt.md").write_text("fix the failing tests")
+    known = next(each for each in KNOWN if each.name == agent)
+    made = Call(
+        place.tree, folder, "fix the failing tests", place.environment, 60.0, tuple(place.words), place.asked, session
+    )
+    return call_agent(known, made, folder / "output.txt")[0]
+
+
+@pytest.mark.parametrize("agent", ["gemini", "qwen", "opencode"])
+def test_a_refused_tool_is_counted(agent: str, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
+    place = prepare(agent, "background" if agent == "opencode" else "refused", tmp_path, model)
+    if agent == "opencode":
+        settings = json.loads(place.environment["OPENCODE_CONFIG_CONTENT"])
+        place.environment["OPENCODE_CONFIG_CONTENT"] = json.dumps({**settings, "permission": {"bash": "ask"}})
+    outcome = call(agent, place, 1)
+    assert (outcome.status, outcome.permission_denials) == ("ok", 1)
+
+
+@pytest.mark.parametrize("agent", ["codex", "qwen", "gemini", "opencode"])
+def test_a_session_is_continued(agent: str, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
+    place = prepare(agent, "fix", tmp_path, model)
+    first = call(agent, place, 1)
+    second = call(agent, place, 2, first.session)
+    assert (first.status, second.status) == ("ok", "ok")
+    assert first.session == second.session
+    assert first.session
+    assert first.tokens == 360
+    assert "return a + b" in (place.tree / "calc.py").read_text()
