@@ -65,7 +65,7 @@ class Budget:
         now = time.time()
         reached = outcome.status not in {"rate_limited", "error"}
         self.in_a_row = 0 if reached else self.in_a_row + 1
-        wait = pause(outcome.status, self.in_a_row, getattr(outcome, "reset_at", None), now)
+        wait = pause(outcome.status, self.in_a_row, outcome.reset_at, now)
         self._pause_until = now + wait if wait else 0.0
         self._why = f"the agent did not reach its model ({outcome.status}: {outcome.detail})"
 
