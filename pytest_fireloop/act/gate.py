@@ -1,0 +1,121 @@
+"""What is asked before each call of the agent: a request to stop, the limits, the circuit, the budget."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pytest_fireloop.act.budget import Budget
+from pytest_fireloop.act.settings import LoopSettings
+from pytest_fireloop.judge.facts import Facts
+from pytest_fireloop.judge.judge import Admission, Decision, State, admit, begin, decide, notice_clock
+from pytest_fireloop.judge.settings import Settings
+from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.remember.journal import RUNNER, Journal
+from pytest_fireloop.remember.ledger import Ledger
+from pytest_fireloop.remember.paths import state_root
+from pytest_fireloop.show.display import Display
+
+
+class Gate:
+    """Holds the judge's state; `first` is the number of the first iteration since the loop began or went on."""
+
+    def __init__(self, settings: LoopSettings, journal: Journal, loop_id: str, display: Display) -> None:
+        self.thresholds = Settings.for_profile(
+            settings.profile, **{"cooldown_s": settings.cooldown_s, **settings.thresholds}
+        )
+        self.state: State | None = None
+        self.first = 1
+        self._settings, self._journal, self._loop_id, self._display = settings, journal, loop_id, display
+        self._started = time.monotonic()
+        self._clock_back_at: float | None = None
+        self.budget = Budget(
+            Ledger(state_root(settings.environment)),
+            loop_id,
+            settings.max_calls_per_hour,
+            settings.max_cost_usd,
+            display,
+            time_left=lambda: settings.max_time_s - self.seconds,
+            stopped=self._stop_requested,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the loop began or went on."""
+        return time.monotonic() - self._started
+
+    def begin(self, facts: dict[str, Any]) -> None:
+        """Start from the baseline's facts."""
+        self.state = begin(Facts.from_json(facts), self.thresholds)
+
+    def complete(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Add to the facts of an iteration what was asked for before it."""
+        facts["calls_left"] = self.budget.last.left
+        if not self._settings.circuit_breaker:
+            facts["forced"] = True
+        if self._clock_back_at is not None:
+            facts["clock_back_at"], self._clock_back_at = self._clock_back_at, None
+        return facts
+
+    def decide(self, facts: dict[str, Any]) -> Decision:
+        """Judge one iteration."""
+        assert self.state is not None
+        self.state, decision = decide(self.state, Facts.from_json(facts))
+        return decision
+
+    def before(self, number: int) -> Ending | None:
+        """Ask all of it, wait where that helps, and return why the loop ends."""
+        settings = self._settings
+        if self._stop_requested():
+            return Ending("interrupted", "stopped by `fireloop stop`")
+        if number >= self.first + settings.max_iterations:
+            return Ending(
+                "limit", f"the limit of {settings.max_iterations} iterations was reached and the tests are not green"
+            )
+        if self.seconds > settings.max_time_s:
+            return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")
+        return (self._closed() if settings.circuit_breaker else None) or self.budget.before_call()
+
+    def still_cooling(self, tree: str) -> tuple[Ending, dict[str, Any]] | None:
+        """Refuse the very tree content on which the last loop tripped, until its cooldown is over; with its circuit."""
+        previous = next((row for row in self._journal.loops(RUNNER) if row.loop_id != self._loop_id), None)
+        tripped = previous is not None and previous.verdict == "circuit_open" and "reset_at" not in previous.data
+        if previous is None or not tripped or not self._settings.circuit_breaker:
+            return None
+        summary = previous.data.get("summary", {})
+        circuit = summary.get("circuit", {})
+        retry_at = circuit.get("retry_at") or 0.0
+        if summary.get("tree") != tree or time.time() >= retry_at:
+            self._display.line(
+                f"the last loop here, {previous.loop_id}, ended with an open circuit: {circuit.get('reason')}"
+            )
+            return None
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(retry_at))
+        why = f"nothing changed since the circuit opened ({circuit.get('reason')}); a probe is allowed at {when}"
+        return Ending("circuit_open", f"{why}: wait, change something, or `fireloop reset`"), circuit
+
+    def _closed(self) -> Ending | None:
+        while (admission := self._admission()).refused:
+            why = f"the circuit is open: {admission.reason}"
+            if not self._settings.wait:
+                return Ending("circuit_open", why)
+            ended = self.budget.wait(admission.retry_at or 0.0, why, verdict="circuit_open")
+            if ended is not None:
+                return ended
+        return None
+
+    def _admission(self) -> Admission:
+        """Ask the circuit, and keep it when the clock went back: each look would else begin the cooldown anew."""
+        assert self.state is not None
+        now = time.time()
+        noticed = notice_clock(self.state, now)
+        if noticed is not self.state:
+            self.state, self._clock_back_at = noticed, now
+        return admit(self.state, now)
+
+    def _stop_requested(self) -> bool:
+        """Whether somebody asked for the end; the request is met with that."""
+        if not self._journal.requested("stop"):
+            return False
+        self._journal.clear_request("stop")
+        return True

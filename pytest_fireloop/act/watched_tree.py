@@ -1,0 +1,65 @@
+"""The work tree of a loop: its checkpoints from iteration to iteration, and what changed between them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
+from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.record import RunRecord
+from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
+from pytest_fireloop.show.display import Display
+
+
+class WatchedTree:
+    """Takes checkpoints and compares them; `latest` is the last one, `start` the baseline's."""
+
+    def __init__(self, repository: Path, tree: Path, loop_id: str, display: Display) -> None:
+        self.checkpoints = Checkpoints.open(repository, tree)
+        self.latest: Checkpoint | None = None
+        self.start: str | None = None
+        self._loop_id, self._display = loop_id, display
+        self._left_out: set[str] = set()
+
+    def take(self, message: str) -> Checkpoint:
+        """Store the tree as it is; raises CheckpointError."""
+        taken = self.checkpoints.take(f"{self._loop_id}: {message}")
+        for path in sorted(set(taken.left_out) - self._left_out):
+            self._display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
+        self._left_out |= set(taken.left_out)
+        self.latest = taken
+        return taken
+
+    @property
+    def commit(self) -> str:
+        """The commit of the last checkpoint."""
+        assert self.latest is not None
+        return self.latest.commit
+
+    def changes(self, old: str, new: str, baseline: RunRecord) -> ChangeSet:
+        """Return what changed from one checkpoint to another, tests told from source by the baseline's run."""
+        is_test = with_data(is_test_file(baseline), baseline.outcomes, self.checkpoints.files(new))
+        return ChangeSet.of(self.checkpoints.changes(old, new), is_test)
+
+    def files_changed(self) -> int:
+        """Count the files that differ from the start."""
+        if self.latest is None or self.start is None:
+            return 0
+        return len(self.checkpoints.changes(self.start, self.latest.commit))
+
+    def hint(self, baseline: RunRecord) -> str:
+        """Propose the option by which a person allows a change of tests or configuration that is right."""
+        if self.latest is None or self.start is None:
+            return ""
+        is_test = is_test_file(baseline)
+        changed = self.checkpoints.changes(self.start, self.latest.commit)
+        paths = [each.path for each in changed if is_test(each.path) or is_configuration(each.path)]
+        options = " ".join(f"--allow-test-edits={shlex.quote(path)}" for path in paths[:3])
+        return f"; where the change is right, allow it with {options}" if options else ""
+
+
+def is_test_file(baseline: RunRecord) -> Callable[[str], bool]:
+    """Return what tells a test file, by what the baseline's run collected."""
+    return predicate_of(baseline.outcomes, [error.path for error in baseline.collection_errors])
