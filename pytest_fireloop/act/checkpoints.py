@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,8 @@ from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningf
 __all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
 
 #: How often a tree is listed when files come and go between the walk and git.
+#: Every checkpoint has a ref of its own here, named after its commit.
+REFS = "refs/fireloop/"
 TRIES = 3
 
 
@@ -149,6 +151,27 @@ class Checkpoints:
         failed += [path for path in present.left_out if path in surplus]
         return Restored(tuple(written), tuple(removed), tuple(sorted(failed)), present.commit)
 
+    def newest_first(self) -> list[str]:
+        """Return the commits of all checkpoints."""
+        words = ("for-each-ref", "--sort=-committerdate", "--format=%(objectname)", REFS)
+        return self._git.text(*words).split()
+
+    def unpacked(self) -> int:
+        """Count the checkpoints since some were dropped last."""
+        try:
+            return len(os.listdir(self.repository / REFS))
+        except OSError:
+            return 0
+
+    def forget_all_but(self, wanted: Collection[str]) -> int:
+        """Drop all other checkpoints and what only they hold, and return how many there were."""
+        gone = [commit for commit in self.newest_first() if commit not in wanted]
+        if gone:
+            commands = "".join(f"delete {REFS}{commit}\n" for commit in gone)
+            self._git.run("update-ref", "--stdin", given=commands.encode("ascii"))
+            self._git.run("gc", "--quiet", "--prune=now")
+        return len(gone)
+
     def _take(self, message: str, also: Sequence[str]) -> Checkpoint:
         # held in memory from then on, where nothing that works in the tree can change them
         rules = self._rules = self._rules or IgnoreRules.read(self._rules_file)
@@ -178,7 +201,7 @@ class Checkpoints:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
         given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
         commit = self._git.text("commit-tree", tree, "-F", "-", given=given)
-        self._git.run("update-ref", f"refs/fireloop/{commit}", commit)
+        self._git.run("update-ref", f"{REFS}{commit}", commit)
         return Checkpoint(commit, tree, len(found.present), found.left_out)
 
     def _update(self, index: str, gone: Iterable[str], present: Iterable[str]) -> None:

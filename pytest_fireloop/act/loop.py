@@ -19,6 +19,7 @@ from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt
 from pytest_fireloop.act.resumed import Resumed
+from pytest_fireloop.act.retention import KEPT, prune_when_due
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, run_tests
 from pytest_fireloop.act.verify import Verification
@@ -30,7 +31,7 @@ from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.remember.journal import RUNNER, Journal
+from pytest_fireloop.remember.journal import RUNNER, Journal, JournalError
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.evidence import reason
 from pytest_fireloop.show.iteration import iteration_line
@@ -111,7 +112,20 @@ class Loop:
         )
         self.journal.end_loop(self.loop_id, ending.verdict, summary)
         self.loop_file.finish(summary)
+        self._prune()
         return summary
+
+    def _prune(self) -> None:
+        """Keep the state small; where that cannot be done now, the next loop does it."""
+        try:
+            done = prune_when_due(self.settings.state, self.journal, self.tree.checkpoints)
+        except (CheckpointError, JournalError) as error:
+            self.display.line(f"warning: old loops could not be dropped: {error}")
+            return
+        if done is not None:
+            self.display.line(
+                f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept"
+            )
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
+from pytest_fireloop.act.retention import prune_when_due
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.inside.scope import OVERRIDES, PATHS
 from pytest_fireloop.observe.changes import ChangeSet
@@ -73,7 +74,7 @@ class Referee:
 
     def __init__(self, tree: Path, state: Path, *, profile: str, forbid: bool, outputs: Collection[str] = ()) -> None:
         self._forbid, self._outputs = forbid, frozenset(outputs)
-        self._profile = profile
+        self._profile, self._state = profile, state
         self.journal = Journal(state / "journal.sqlite")
         self._checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
         # one run asks for the same listing and the same difference more than once
@@ -115,6 +116,7 @@ class Referee:
             judged = replace(judged, loop_id=self._begin(record, checkpoint), iteration=0)
         kept = stored(record, {**judged.additions(), **flakiness, "tree": checkpoint.tree})
         self.journal.add_run(record.environment, record.scope, *kept)
+        prune_when_due(self._state, self.journal, self._checkpoints)
         return judged
 
     def _iterate(self, current: OpenLoop, judged: Judged, checkpoint: Checkpoint) -> Judged:

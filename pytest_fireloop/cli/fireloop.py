@@ -21,6 +21,7 @@ COMMANDS = {
     "log": "show what one iteration saw: prompt, agent, tests, decision",
     "diff": "show what changed up to an iteration",
     "restore": "bring the files of an iteration back",
+    "prune": "drop all but the newest loops",
     "replay": "run the judge again over a recorded loop",
     "decide": "make one decision from the JUnit reports of a matrix",
     "signature": "print the failure signatures of records",

@@ -92,6 +92,12 @@ class Journal:
         with self._write() as database:
             database.execute("UPDATE loops SET ended = NULL, verdict = NULL WHERE id = ?", (loop_id,))
 
+    def forget(self, loop_id: str) -> None:
+        """Drop a loop with its iterations."""
+        with self._write() as database:
+            database.execute("DELETE FROM iterations WHERE loop_id = ?", (loop_id,))
+            database.execute("DELETE FROM loops WHERE id = ?", (loop_id,))
+
     def note(self, loop_id: str, **changes: Any) -> None:
         """Change what is kept of a loop beside its iterations."""
         with self._write() as database:

@@ -1,0 +1,59 @@
+"""What is kept of past loops: the newest ones with all that they stored, and whatever is still open."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fireloop.act.checkpoints import Checkpoints
+from pytest_fireloop.remember.journal import Journal, LoopRow
+
+#: Loops that are kept unless another number is asked for, and how many more there may be before the rest is dropped.
+KEPT, SLACK = 50, 10
+#: Checkpoints of no loop that are kept: the newest runs of pytest, and the states before a restore.
+LOOSE = 100
+#: Checkpoints since the last time that are too many, seen without asking git.
+UNPACKED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """Loops that were dropped, and how many checkpoints went with them."""
+
+    loops: tuple[str, ...]
+    checkpoints: int
+
+
+def expendable(loops: Sequence[LoopRow], keep: int) -> tuple[str, ...]:
+    """Return the loops beyond the newest ones, those that are open apart; `loops` are given newest first."""
+    return tuple(row.loop_id for row in loops[keep:] if row.verdict is not None)
+
+
+def prune(state: Path, journal: Journal, checkpoints: Checkpoints, keep: int = KEPT) -> Pruned:
+    """Drop all but the newest loops: their rows, their folders, their checkpoints; the caller holds the tree's lock."""
+    gone = expendable(journal.loops(), keep)
+    for loop_id in gone:
+        journal.forget(loop_id)
+        shutil.rmtree(state / "loops" / loop_id, ignore_errors=True)
+    dropped = checkpoints.forget_all_but(_wanted(journal, checkpoints))
+    return Pruned(gone, dropped)
+
+
+def prune_when_due(state: Path, journal: Journal, checkpoints: Checkpoints) -> Pruned | None:
+    """Prune where much more than what is kept has come together."""
+    if len(expendable(journal.loops(), KEPT)) <= SLACK and checkpoints.unpacked() <= UNPACKED:
+        return None
+    return prune(state, journal, checkpoints, KEPT)
+
+
+def _wanted(journal: Journal, checkpoints: Checkpoints) -> Collection[str]:
+    held = {
+        str(row["checkpoint"])
+        for loop in journal.loops()
+        for row in journal.iterations(loop.loop_id)
+        if "checkpoint" in row
+    }
+    loose = [commit for commit in checkpoints.newest_first() if commit not in held]
+    return held | set(loose[:LOOSE])
