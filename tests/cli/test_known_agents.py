@@ -113,9 +113,10 @@ def test_two_calls_to_green(loop: Loop) -> None:
     ("asked", "entry", "statuses", "verdict"),
     [
         (
-            "claude --max-iterations=4",
+            # the next call would be a minute later
+            "claude --max-time=30s",
             {"lines": [result("Limit", is_error=True, api_error_status=429)]},
-            ["rate_limited"] * 4,
+            ["rate_limited"],
             "limit",
         ),
         ("claude", {"lines": [result("No key", is_error=True, api_error_status=401)], "exit": 1}, ["auth"], "blocked"),

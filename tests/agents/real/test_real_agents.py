@@ -112,7 +112,8 @@ CASES = [
     *(Case(agent, "401", "auth", "blocked", DEFAULT) for agent in NAMES),
     *(Case(agent, "400", "crash crash crash", "agent_unavailable", DEFAULT) for agent in ("codex", "qwen", "aider")),
     *(Case(agent, "400", "crash", "limit") for agent in ("gemini", "opencode")),
-    Case("codex", "429", "rate_limited rate_limited rate_limited rate_limited", "limit", ("--max-iterations=4",)),
+    # the next call would be a minute later, after the end of the loop
+    Case("codex", "429", "rate_limited", "limit", ("--max-time=40s",)),
     *(Case(agent, "429", "rate_limited", "limit") for agent in ("qwen", "opencode", "aider")),
     *(Case("codex", script, "rate_limited", "limit") for script in ("quota", "usage limit")),
     *(Case(agent, "overflow", "crash", "limit") for agent in NAMES),
