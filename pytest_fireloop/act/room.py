@@ -26,11 +26,15 @@ class Room:
         if candidate is None:
             return
         old, new = self._checkpoints.files(baseline), self._checkpoints.files(candidate)
-        for path in old.keys() - new.keys():
-            if not keeps(path):
-                with contextlib.suppress(OSError):
-                    os.unlink(self.folder / path)
-        changed = [path for path, oid in new.items() if old.get(path) != oid and not keeps(path)]
+        kept = [path for path in old if keeps(path)]
+        for path in old.keys() - new.keys() - set(kept):
+            with contextlib.suppress(OSError):
+                os.unlink(self.folder / path)
+        # a link or file that would take the place of a folder with kept files stays out
+        folders = {parent for path in kept for parent in _parents(path)}
+        changed = [
+            path for path, oid in new.items() if old.get(path) != oid and not keeps(path) and path not in folders
+        ]
         if changed:
             self._checkpoints.export(candidate, self.folder, changed)
 
@@ -41,6 +45,11 @@ class Room:
     def clear(self) -> None:
         """Remove the room."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def _blob_id(path: Path) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,256 +34,323 @@ def test_zero():
 
 @pytest.mark.xfail(strict=True)
 def test_known():
-    assert calc.add(1, 1) == 2
+    assert calc.add(1, 1) == 3
 
 
 def test_data():
     assert (Path(__file__).parent / "data.txt").read_text() == "data"
 """
-Verify = Callable[..., Verification]
+FILES = {"shop/__init__.py": "", "shop/calc.py": PRODUCT, "tests/test_calc.py": TESTS, "tests/data.txt": "data"}
+Edit = dict[str, str]
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    tree = tmp_path / "tree"
-    (tree / "shop").mkdir(parents=True)
-    (tree / "tests").mkdir()
-    (tree / "shop" / "__init__.py").touch()
-    (tree / "shop" / "calc.py").write_text(PRODUCT)
-    (tree / "tests" / "test_calc.py").write_text(TESTS)
-    (tree / "tests" / "data.txt").write_text("data")
-    return tree
+@dataclass(frozen=True)
+class Project:
+    """A tree with its baseline; `verify` puts it back to the start first."""
+
+    tree: Path
+    command: TestCommand
+    checkpoints: Checkpoints
+    baseline: str
+    files: Edit
+
+    @classmethod
+    def make(cls, folder: Path, files: Edit) -> Project:
+        tree = folder / "tree"
+        write(tree, files)
+        command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
+        checkpoints = Checkpoints.open(folder / "state" / "checkpoints.git", tree)
+        return cls(tree, command, checkpoints, checkpoints.take("baseline").commit, files)
+
+    @property
+    def work(self) -> Path:
+        return self.tree.parent / "state"
+
+    def verifier(self, **options: object) -> Verifier:
+        shutil.rmtree(self.tree)
+        write(self.tree, self.files)
+        record = run_tests(self.command, work=self.work).record
+        return Verifier(self.checkpoints, self.baseline, record, self.command, work=self.work / "verify", **options)  # type: ignore[arg-type]
+
+    def verify(self, verifier: Verifier, edit: Edit, flaky: Collection[str] = ()) -> Verification:
+        write(self.tree, edit)
+        candidate = self.checkpoints.take("candidate")
+        return verifier.verify(candidate.commit, flaky, run_tests(self.command, work=self.work).record)
 
 
-@pytest.fixture
-def verify(tree: Path) -> Verify:
-    state = tree.parent / "state"
-    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
-    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
-    baseline = checkpoints.take("baseline")
-    record = run_tests(command, work=state).record
-    assert record.counts["failed"] == 1
+def write(tree: Path, files: Edit) -> None:
+    for name, text in files.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
-    def verify(edit: Callable[[Path], object], flaky: tuple[str, ...] = (), **options: object) -> Verification:
-        verifier = Verifier(checkpoints, baseline.commit, record, command, work=state / "verify", **options)  # type: ignore[arg-type]
-        verifier.calibrate(flaky)
-        edit(tree)
-        candidate = checkpoints.take("candidate")
-        return verifier.verify(candidate.commit, flaky, run_tests(command, work=state).record)
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project.make(tmp_path_factory.mktemp("project"), FILES)
+
+
+@pytest.fixture(scope="module")
+def verify(project: Project) -> Callable[[Edit], Verification]:
+    """Verify an edit of the shared project; one verifier serves all, as it does in a loop."""
+    verifier = project.verifier()
+    verifier.calibrate()
+
+    def verify(edit: Edit) -> Verification:
+        shutil.rmtree(project.tree)
+        write(project.tree, project.files)
+        return project.verify(verifier, edit)
 
     return verify
 
 
-def fix(tree: Path) -> None:
-    (tree / "shop" / "calc.py").write_text(FIXED)
+def fixed(*pairs: str, **more: str) -> Edit:
+    """Return the fix, with replacements in the test module."""
+    text = TESTS
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    return {"shop/calc.py": FIXED, "tests/test_calc.py": text, **more}
 
 
-def write(name: str, text: str, *, fixed: bool = False) -> Callable[[Path], None]:
-    def edit(tree: Path) -> None:
-        if fixed:
-            fix(tree)
-        (tree / name).write_text(text)
-
-    return edit
-
-
-def without_the_mark(tree: Path) -> None:
-    fix(tree)
-    path = tree / "tests" / "test_calc.py"
-    path.write_text(TESTS.replace("@pytest.mark.xfail(strict=True)\n", ""))
-
-
-def test_an_honest_fix_is_green_and_leaves_nothing(tree: Path, verify: Verify) -> None:
-    found = verify(without_the_mark)
+def test_an_honest_fix_is_green_and_leaves_nothing(project: Project, verify: Callable[[Edit], Verification]) -> None:
+    found = verify({"shop/calc.py": FIXED})
     assert (found.green, found.where, found.verdict, found.findings) == (True, "room", "clean", ())
+    assert found.reason == "verified in a clean room with the tests of the start"
     assert found.record is not None
     assert found.record.outcomes["tests/test_calc.py::test_add"] == "passed"
-    assert not (tree.parent / "state" / "verify" / "room").exists()
+    assert not (project.work / "verify" / "room").exists()
 
 
-def test_new_tests_and_product_files_are_welcome(tree: Path, verify: Verify) -> None:
-    def edit(tree: Path) -> None:
-        without_the_mark(tree)
-        (tree / "shop" / "calc.py").write_text("from shop.more import plus as add\n")
-        (tree / "shop" / "more.py").write_text("def plus(a, b):\n    return a + b\n")
-        (tree / "tests" / "test_more.py").write_text("def test_new():\n    assert True\n")
+def test_new_tests_and_product_files_are_welcome(verify: Callable[[Edit], Verification]) -> None:
+    edit = {
+        "shop/calc.py": "from shop.more import plus as add\n",
+        "shop/more.py": "def plus(a, b):\n    return a + b\n",
+        "tests/test_more.py": "from shop import more\n\n\ndef test_new():\n    assert more.plus(1, 2) == 3\n",
+        "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n",
+    }
+    found = verify(edit)
+    assert (found.green, found.verdict, found.reason) == (
+        True,
+        "clean",
+        "verified in a clean room with the tests of the start",
+    )
 
-    assert verify(edit).verdict == "clean"
+
+MUST_PASS = "with the tests of the start, tests/test_calc.py::test_add must pass; it is failed"
+HINT = " (edits to tests/test_calc.py do not count; if they are right: --allow-test-edits 'tests/test_calc.py')"
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (write("tests/test_calc.py", "def test_zero():\n    pass\n"), "test_add"),
-        (write("tests/test_calc.py", TESTS.replace("== 5", "== -1")), "test_add"),
-        (write("tests/test_calc.py", TESTS.replace("def test_add", "@pytest.mark.skip\ndef test_add")), "test_add"),
+        ({"tests/test_calc.py": "def test_zero():\n    pass\n"}, MUST_PASS + HINT),
+        ({"tests/test_calc.py": TESTS.replace("== 5", "== -1")}, MUST_PASS + HINT),
+        ({"tests/test_calc.py": TESTS.replace("def test_add", "@pytest.mark.skip\ndef test_add")}, MUST_PASS + HINT),
+        ({"tests/conftest.py": "def pytest_collection_modifyitems(items):\n    del items[0]\n"}, MUST_PASS),
+        ({"pytest.ini": "[pytest]\naddopts = -k zero\n"}, MUST_PASS),
         (
-            write("tests/conftest.py", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"),
-            "exit code 0 with 1 red test",
+            {"tests/conftest.py": "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"},
+            "the run in the tree is not green: exit code 0 with 1 red test",
         ),
-        (
-            write("tests/conftest.py", "def pytest_runtest_call(item):\n    item.obj = lambda: None\n"),
-            "red tests: 1",
-        ),
-        (write("pytest.ini", "[pytest]\naddopts = -k zero\n"), "test_add"),
-        (write("pytest.py", "import sys\nsys.exit(0)\n"), "red tests: 1"),
-        (write("shop/calc.py", "import os\nos._exit(0)\n"), "did not end by itself"),
-        (write("tests/data.txt", "other", fixed=True), "red tests: 2"),
+        ({"pytest.py": "import sys\nsys.exit(0)\n"}, "the run in the tree is not green: red tests: 1"),
+        ({"shop/calc.py": "import os\nos._exit(0)\n"}, "the run in the tree is not green: the run did not end by itself"),
+        (fixed(**{"tests/data.txt": "other"}), "the run in the tree is not green: red tests: 1"),
     ],
-    ids=["deleted", "expectation", "skip", "exit code", "call replaced", "narrowed", "pytest shadowed", "exit", "data"],
-)
-def test_gaming_the_tests_is_not_green(verify: Verify, edit: Callable[[Path], None], said: str) -> None:
+    ids=["deleted", "expectation", "skip", "dropped", "narrowed", "exit code", "pytest shadowed", "exit", "data"],
+)  # fmt: skip
+def test_gaming_the_tests_is_not_green(verify: Callable[[Edit], Verification], edit: Edit, said: str) -> None:
+    found = verify(edit)
+    assert (found.green, found.verdict, found.reason) == (False, "rejected", said)
+
+
+@pytest.mark.parametrize(
+    ("edit", "kinds"),
+    [
+        (fixed("    assert calc.add(0, 0) == 0\n", "    calc.add(0, 0)\n"), ["assertion_removed", "test_changed"]),
+        (fixed("def test_zero", "@pytest.mark.skip\ndef test_zero"), ["test_skipped"]),
+        (fixed(**{"tests/conftest.py": "collect_ignore = ['test_calc.py']\n", "tests/test_x.py": "def test_x(): pass\n"}),
+         ["test_not_run", "collection_narrowed"]),
+        ({"shop/calc.py": f"import os\nREAL = os.getenv('PYTEST_VERSION')\n{FIXED}"}, ["environment_probe"]),
+    ],
+    ids=["assertion", "skip", "ignored", "probe"],
+)  # fmt: skip
+def test_a_weakening_rejects_though_the_product_is_right(
+    verify: Callable[[Edit], Verification], edit: Edit, kinds: list[str]
+) -> None:
     found = verify(edit)
     assert (found.green, found.verdict) == (False, "rejected")
-    assert said in found.reason
-
-
-def test_weakening_a_test_rejects_though_the_product_is_right(verify: Verify) -> None:
-    def edit(tree: Path) -> None:
-        without_the_mark(tree)
-        path = tree / "tests" / "test_calc.py"
-        path.write_text(path.read_text().replace("    assert calc.add(0, 0) == 0\n", "    calc.add(0, 0)\n"))
-
-    found = verify(edit)
-    assert (found.green, [finding.kind for finding in found.findings]) == (False, ["assertion_removed"])
+    assert {finding.kind for finding in found.findings} <= set(kinds)
+    assert found.reason.startswith(kinds[0].replace("_", " "))
     assert found.record is not None
-    assert not found.record.red - {"tests/test_calc.py::test_known"}
+    assert found.record.red == set()
 
 
-def test_forbid_rejects_any_edit_and_allow_takes_the_agents_tests(tree: Path, verify: Verify) -> None:
-    text = TESTS.replace("@pytest.mark.xfail(strict=True)\n", "").replace("assert calc.add(0, 0) == 0", "pass")
-    edit = write("tests/test_calc.py", text, fixed=True)
-    assert verify(edit, test_edits="forbid").green is False
-    (tree / "shop" / "calc.py").write_text(PRODUCT)
-    (tree / "tests" / "test_calc.py").write_text(TESTS)
-    assert verify(edit, test_edits="allow").green is True
-
-
-@pytest.mark.parametrize(("weaken", "green"), [(False, True), (True, False)])
-def test_where_the_room_gives_other_results_it_is_done_in_place(tree: Path, weaken: bool, green: bool) -> None:
-    (tree / ".gitignore").write_text("built.txt\n")
-    (tree / "built.txt").write_text("made by a build that no checkpoint holds")
-    (tree / "tests" / "test_calc.py").write_text(TESTS.replace("@pytest.mark.xfail(strict=True)\n", ""))
-    (tree / "tests" / "test_built.py").write_text(
-        "from pathlib import Path\n\n\ndef test_built():\n    assert Path('built.txt').exists()\n"
-    )
-    state = tree.parent / "state"
-    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
-    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
-    baseline = checkpoints.take("baseline")
-    record = run_tests(command, work=state).record
-    verifier = Verifier(checkpoints, baseline.commit, record, command, work=state / "verify")
-    verifier.calibrate()
-    fix(tree)
-    if weaken:
-        path = tree / "tests" / "test_calc.py"
-        path.write_text(path.read_text().replace("== 5", "== 5.0"))
-    found = verifier.verify(checkpoints.take("candidate").commit, (), run_tests(command, work=state).record)
-    assert (found.where, found.green) == ("in_place", green)
-
-
-def test_code_from_the_tree_itself_is_noticed(tree: Path, verify: Verify) -> None:
-    def edit(tree: Path) -> None:
-        without_the_mark(tree)
-        (tree / "shop" / "calc.py").write_text(
-            f"import importlib.util\nspec = importlib.util.spec_from_file_location('real', {str(tree / 'real.py')!r})\n"
-            "module = importlib.util.module_from_spec(spec)\nimport sys\nsys.modules['real'] = module\n"
-            "spec.loader.exec_module(module)\nadd = module.add\n"
-        )
-        (tree / "real.py").write_text(FIXED)
-
-    found = verify(edit)
-    assert found.green is False
-    assert "loaded code from the tree itself: real" in found.reason
-
-
-def test_a_test_that_passes_by_luck_is_not_green(tree: Path, verify: Verify) -> None:
-    counter = tree.parent / "counter"
-
-    def edit(tree: Path) -> None:
-        without_the_mark(tree)
-        # right on the first call of the run in the tree and of the one in the room, wrong ever after
-        (tree / "shop" / "calc.py").write_text(
-            f"import os\n\n\ndef add(a, b):\n    path = {str(counter)!r}\n    calls = len(open(path).read()) if os.path.exists(path)"
-            " else 0\n    open(path, 'a').write('x' * (a == 2))\n    return a + b if calls < 2 else a - b\n"
-        )
-
-    found = verify(edit)
-    assert found.green is False
-    assert "test_add" in found.reason
-
-
-HIDING = "import unittest\n\n\ndef add(a, b):\n    raise unittest.SkipTest('later')\n"
+def test_an_expected_failure_that_passes_now_is_fine_though_it_is_strict(
+    verify: Callable[[Edit], Verification],
+) -> None:
+    found = verify({"shop/calc.py": "def add(a, b):\n    return a + b + (a == b == 1)\n"})
+    assert (found.green, found.verdict) == (True, "clean")
+    assert found.record is not None
+    assert found.record.exit_code == 1
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("options", "green"),
     [
-        (write("shop/calc.py", HIDING), "test_add"),
+        ({"test_edits": "forbid"}, False),
+        ({"test_edits": "allow"}, True),
+        ({"allow_globs": ("tests/*.py",)}, True),
+        ({"allow_globs": ("tests/data.txt",)}, False),
+    ],
+)
+def test_what_the_user_says_of_edited_tests(project: Project, options: dict[str, object], green: bool) -> None:
+    found = project.verify(project.verifier(**options), fixed("== 5", ">= 5"))
+    assert found.green is green
+    if not green:
+        assert found.reason.startswith("assertion weakened in tests/test_calc.py: test_add: calc.add(2, 3) == 5 ->")
+
+
+def test_a_passing_test_may_not_be_opened_by_the_agent_itself(verify: Callable[[Edit], Verification]) -> None:
+    found = verify({"pyproject.toml": "[tool.fireloop]\ntest-edits = 'allow'\n", **fixed("== 5", "> 0")})
+    assert found.green is False
+
+
+def test_code_from_the_tree_itself_is_noticed(project: Project, verify: Callable[[Edit], Verification]) -> None:
+    loader = (
+        f"import importlib.util\nspec = importlib.util.spec_from_file_location('real', {str(project.tree / 'real.py')!r})\n"
+        "import sys\nmodule = importlib.util.module_from_spec(spec)\nglobals()['sys'].__dict__['modules']['real'] = module\n"
+        "spec.loader.exec_module(module)\nadd = module.add\n"
+    )
+    found = verify({"shop/calc.py": loader, "real.py": FIXED})
+    assert (found.green, found.reason) == (False, "the run loaded code from the tree itself: real")
+
+
+def test_a_run_that_cannot_show_a_failing_test_is_not_green(verify: Callable[[Edit], Verification]) -> None:
+    # nothing here can be found by reading: the names are put together when it runs
+    hidden = (
+        "import importlib\nreports = importlib.import_module('_py' + 'test.reports')\nkind = vars(reports)['Test' + 'Report']\n"
+        "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
+        "    if report.outcome == 'failed':\n        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
+        "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
+    )
+    found = verify({"shop/calc.py": hidden + PRODUCT})
+    assert (found.green, found.reason) == (False, "a test that must fail is reported as passed")
+
+
+def test_a_test_that_passes_by_luck_is_not_green(tmp_path: Path, verify: Callable[[Edit], Verification]) -> None:
+    # right on the first call of the run in the tree and of the one in the room, wrong ever after
+    lucky = (
+        f"import os\n\n\ndef add(a, b):\n    path = {str(tmp_path / 'counter')!r}\n"
+        "    calls = len(open(path).read()) if os.path.exists(path) else 0\n"
+        "    open(path, 'a').write('x' * (a == 2))\n    return a + b if calls < 2 else a - b\n"
+    )
+    found = verify({"shop/calc.py": lucky})
+    said = "tests/test_calc.py::test_add passed in the whole run, and fails when it is run again"
+    assert (found.green, found.reason) == (False, said)
+
+
+def test_a_test_that_needs_its_file_is_a_warning(tmp_path: Path) -> None:
+    tests = "import calc\n\nseen = []\n\n\ndef test_first():\n    seen.append(1)\n\n\ndef test_second():\n    assert seen and calc.right\n"
+    project = Project.make(tmp_path, {"calc.py": "right = False\n", "test_calc.py": tests})
+    found = project.verify(project.verifier(), {"calc.py": "right = True\n"})
+    assert (found.green, found.verdict) == (True, "warned")
+    assert [(each.kind, each.severity, each.path) for each in found.findings] == [
+        ("test_alone_fails", "warning", "test_calc.py")
+    ]
+
+
+@pytest.mark.parametrize(("failures", "green"), [(2, True), (9, False)])
+def test_a_flaky_test_may_try_three_times(tmp_path: Path, failures: int, green: bool) -> None:
+    counter = tmp_path / "counter"
+    tests = (
+        f"import calc\n\n\ndef test_right():\n    assert calc.right\n\n\ndef test_flaky():\n    path = {str(counter)!r}\n"
+        "    left = open(path).read()\n    open(path, 'w').write(left[1:])\n    assert not left\n"
+    )
+    counter.write_text("")
+    project = Project.make(tmp_path, {"calc.py": "right = False\n", "test_calc.py": tests})
+    verifier = project.verifier()
+    write(project.tree, {"calc.py": "right = True\n"})
+    in_place = run_tests(project.command, work=project.work).record
+    counter.write_text("x" * failures)
+    candidate = project.checkpoints.take("candidate").commit
+    found = verifier.verify(candidate, {"test_calc.py::test_flaky"}, in_place)
+    assert found.green is green
+
+
+def test_where_the_room_gives_other_results_it_is_done_in_place(tmp_path: Path) -> None:
+    built = "from pathlib import Path\n\n\ndef test_built():\n    assert Path('built.txt').exists()\n"
+    files = {**FILES, ".gitignore": "built.txt\n", "built.txt": "by a build", "tests/test_built.py": built}
+    project = Project.make(tmp_path, files)
+    verifier = project.verifier()
+    verifier.calibrate()
+    reason = "the baseline gives other results elsewhere: tests/test_built.py::test_built passed -> failed"
+    assert (verifier.where, verifier.why_in_place) == ("in_place", reason)
+    for edit, kinds in (
+        ({"shop/calc.py": FIXED}, []),
+        (fixed("calc.add(0, 0) == 0", "calc.add(0, 0) == [0][0]"), ["expected_value_changed", "edit_unverifiable"]),
+        ({"tests/test_calc.py": TESTS, "tests/conftest.py": ""}, ["edit_unverifiable"]),
+    ):
+        found = project.verify(verifier, edit)
+        assert (found.where, found.green) == ("in_place", not kinds)
+        assert [finding.kind for finding in found.findings] == kinds
+
+
+def test_an_altered_store_is_noticed(project: Project) -> None:
+    verifier = project.verifier()
+    other = project.checkpoints.files(project.baseline) | {"tests/data.txt": "0" * 40}
+    verifier._blobs = other
+    found = project.verify(verifier, {"shop/calc.py": FIXED})
+    assert (found.green, found.reason) == (False, "the stored files of the start were altered: tests/data.txt")
+
+
+HIDING = """import unittest
+
+
+def add(a, b):
+    if a == 2:
+        raise unittest.SkipTest('later')
+    return a + b
+"""
+
+
+@pytest.mark.parametrize(
+    ("calc", "said"),
+    [
+        (HIDING, "with the tests of the start, tests/test_calc.py::test_add must pass; it is skipped"),
+        ("import os\n\n\ndef add(a, b):\n    return a + b * any('TEST' in k for k in os.environ)\n", MUST_PASS),
         (
-            write(
-                "shop/calc.py",
-                "import os\n\n\ndef add(a, b):\n    return a + b * any('TEST' in k for k in os.environ)\n",
-            ),
-            "test_add",
-        ),
-        (
-            write(
-                "shop/calc.py", "import os\n\n\ndef add(a, b):\n    return a + b * ('LOOP_FRESH' in repr(os.environ))\n"
-            ),
-            "test_add",
+            "import os\n\n\ndef add(a, b):\n    return a + b * ('LOOP_FRESH' in repr(os.environ))\n",
+            "the run in the tree is not green: red tests: 1",
         ),
     ],
     ids=["skips from the product", "sees pytest's variable", "sees ours"],
 )
-def test_product_that_behaves_otherwise_under_test(verify: Verify, edit: Callable[[Path], None], said: str) -> None:
-    def whole(tree: Path) -> None:
-        edit(tree)
-        path = tree / "tests" / "test_calc.py"
-        path.write_text(TESTS.replace("@pytest.mark.xfail(strict=True)\n", ""))
+def test_product_that_behaves_otherwise_under_test(
+    verify: Callable[[Edit], Verification], calc: str, said: str
+) -> None:
+    found = verify({"shop/calc.py": calc})
+    assert (found.green, found.reason) == (False, said)
 
-    found = verify(whole)
+
+def test_a_file_that_could_not_be_collected_must_show_its_tests(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "",
+        "shop/calc.py": "def add(a, b:\n",
+        "tests/test_other.py": "def test_other():\n    pass\n",
+        "tests/test_calc.py": "from shop import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n",
+    }
+    project = Project.make(tmp_path, files)
+    verifier = project.verifier()
+    found = project.verify(verifier, {"shop/calc.py": "import unittest\n\nraise unittest.SkipTest('later')\n"})
+    said = "no test of tests/test_calc.py passes, a file that could not be collected at the start"
+    assert (found.green, found.reason) == (False, said)
+    assert project.verify(verifier, {"shop/calc.py": FIXED}).green is True
+
+
+def test_data_that_a_test_mentions_is_the_tests_own(tmp_path: Path) -> None:
+    cases = "import json\nimport calc\n\n\ndef test_cases():\n    for a, b, c in json.load(open('cases.json')):\n        assert calc.add(a, b) == c\n"
+    project = Project.make(tmp_path, {"calc.py": PRODUCT, "cases.json": "[[2, 3, 5]]", "test_cases.py": cases})
+    found = project.verify(project.verifier(), {"cases.json": "[[1, 2, -1]]"})
     assert found.green is False
-    assert said in found.reason or "not green" in found.reason
-
-
-def test_a_file_that_could_not_be_collected_must_show_its_tests(tree: Path) -> None:
-    (tree / "shop" / "calc.py").write_text("def add(a, b:\n")
-    (tree / "tests" / "test_other.py").write_text("def test_other():\n    pass\n")
-    (tree / "tests" / "test_calc.py").write_text(
-        "from shop import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n"
-    )
-    state = tree.parent / "state"
-    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
-    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
-    record = run_tests(command, work=state).record
-    assert [error.path for error in record.collection_errors] == ["tests/test_calc.py"]
-    verifier = Verifier(checkpoints, checkpoints.take("baseline").commit, record, command, work=state / "verify")
-    verifier.calibrate()
-    (tree / "shop" / "calc.py").write_text("import unittest\n\nraise unittest.SkipTest('later')\n")
-    found = verifier.verify(checkpoints.take("skips").commit, (), run_tests(command, work=state).record)
-    assert (found.green, "tests/test_calc.py" in found.reason) == (False, True)
-    fix(tree)
-    found = verifier.verify(checkpoints.take("fixed").commit, (), run_tests(command, work=state).record)
-    assert found.green is True
-
-
-def test_data_that_a_test_mentions_is_the_tests_own(tree: Path) -> None:
-    (tree / "cases.json").write_text("[[2, 3, 5]]")
-    (tree / "tests" / "test_cases.py").write_text(
-        "import json\nfrom shop import calc\n\n\ndef test_cases():\n    for a, b, c in json.load(open('cases.json')):\n"
-        "        assert calc.add(a, b) == c\n"
-    )
-    state = tree.parent / "state"
-    command = TestCommand(Path(sys.executable), tree, (), dict(os.environ))
-    checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
-    baseline = checkpoints.take("baseline")
-    verifier = Verifier(
-        checkpoints, baseline.commit, run_tests(command, work=state).record, command, work=state / "verify"
-    )
-    verifier.calibrate()
-    (tree / "cases.json").write_text("[]")
-    (tree / "shop" / "calc.py").write_text("def add(a, b):\n    return 5 if a == 2 and b == 3 else a - b\n")
-    (tree / "cases.json").write_text("[[1, 2, -1]]")
-    found = verifier.verify(checkpoints.take("edited").commit, (), run_tests(command, work=state).record)
-    assert [finding.kind for finding in found.findings] == ["test_data_changed"]
+    assert [finding.kind for finding in found.findings] == ["expected_data_changed"]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 
+from pytest_fireloop.observe.integrity.configuration import compare_configuration
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.product import compare_product
+from pytest_fireloop.observe.integrity.product import compare_product, literals_of
 from pytest_fireloop.observe.integrity.python_tests import compare_tests
-from pytest_fireloop.observe.integrity.support import compare_configuration, compare_support, is_shadowing
+from pytest_fireloop.observe.integrity.shadowing import shadows
+from pytest_fireloop.observe.integrity.support import compare_support
+
+NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
 def compare(
@@ -17,58 +22,49 @@ def compare(
     is_test: Callable[[str], bool],
     is_configuration: Callable[[str], bool],
     passed: Collection[str] = (),
+    tests: Mapping[str, bytes] = NOTHING,
 ) -> tuple[Finding, ...]:
-    """Compare the changed files, given by path with their contents; a file that is absent on one side came or went.
+    """Compare files by path with their contents; one that is absent on one side came or went.
 
-    `passed` are the node ids that passed with the tests as they are after.
-    Both sides must hold all test modules that changed, so that a test which moved is found again.
+    Both sides must hold all test files that changed, so that a test which moved is found again. `passed` are the node
+    ids that passed after, where the tests were run; `tests` may hold the
+    unchanged ones, so that a special case in the product for exactly their values is seen.
     """
-    found = [*compare_tests(_modules(before, is_test), _modules(after, is_test), _without_parameters(passed))]
+    python_before, python_after = _python_tests(before, is_test), _python_tests(after, is_test)
+    found = [*compare_tests(python_before, python_after, passed)]
+    literals = frozenset[str]().union(*map(literals_of, (*tests.values(), *python_before.values())))
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
-        if old != new:
-            found += _one(path, old, new, is_test=is_test, is_configuration=is_configuration)
+        if old == new:
+            continue
+        module = shadows(path, in_tests=is_test(path)) if old is None else None
+        if module is not None:
+            found.append(Finding.of("shadowing_module", path, 0, f"no such file -> it takes the place of {module}"))
+        if is_configuration(path) and not path.endswith((".py", ".pth")):
+            found += compare_configuration(path, old, new)
+        elif is_test(path):
+            found += compare_support(path, old, new) if path.endswith(".py") else _data(path, old, new)
+        elif path.endswith((".py", ".pyi")):
+            found += compare_product(path, old, new, literals)
+            # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
+            found += [each for each in compare_support(path, old, new) if each.kind == "helper_emptied"]
     return tuple(sorted(set(found), key=lambda finding: (finding.severity, finding.path, finding.line, finding.kind)))
 
 
-def _one(
-    path: str,
-    old: bytes | None,
-    new: bytes | None,
-    *,
-    is_test: Callable[[str], bool],
-    is_configuration: Callable[[str], bool],
-) -> Iterator[Finding]:
-    if is_shadowing(path) and new is not None:
-        yield Finding.of("shadowing_module", path, 0, "it is imported in place of another module")
-    if is_configuration(path) and not path.endswith(".py"):
-        yield from compare_configuration(path, old, new)
-    elif is_test(path):
-        if path.endswith(".py"):
-            yield from compare_support(path, old, new)
-        elif old is not None:
-            yield Finding.of(
-                "test_data_changed", path, 0, "deleted" if new is None else f"{len(old)} -> {len(new)} bytes"
-            )
-    elif path.endswith((".py", ".pyi")) and new is not None:
-        yield from compare_product(path, old, new)
-        # a helper of the tests may lie anywhere; one that asserted and does nothing any more is no product
-        yield from (each for each in compare_support(path, old, new) if each.kind == "helper_emptied")
+def _python_tests(files: Mapping[str, bytes], is_test: Callable[[str], bool]) -> dict[str, bytes]:
+    return {path: source for path, source in files.items() if path.endswith(".py") and is_test(path)}
 
 
-def _without_parameters(nodeids: Collection[str]) -> set[str]:
-    return {nodeid.partition("[")[0] for nodeid in nodeids}
+def _data(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
+    if old is not None:
+        yield Finding.of("expected_data_changed", path, *_first_difference(old, new))
 
 
-def _modules(files: Mapping[str, bytes], is_test: Callable[[str], bool]) -> dict[str, bytes]:
-    """Keep the modules that hold tests; a helper under a test folder is support."""
-    return {
-        path: source
-        for path, source in files.items()
-        if path.endswith(".py") and is_test(path) and _is_module_of_tests(path)
-    }
-
-
-def _is_module_of_tests(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.startswith("test_") or name.endswith("_test.py") or name in {"tests.py", "test.py"}
+def _first_difference(old: bytes, new: bytes | None) -> tuple[int, str]:
+    if new is None:
+        return 0, "a file of the tests -> no such file"
+    before, after = (content.decode("utf-8", "replace").splitlines() for content in (old, new))
+    for number, (was, now) in enumerate(zip(before, after, strict=False), 1):
+        if was != now:
+            return number, f"{was!r} -> {now!r}"
+    return min(len(before), len(after)), f"{len(before)} lines -> {len(after)}"

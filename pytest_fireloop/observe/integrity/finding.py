@@ -1,42 +1,79 @@
-"""One finding of the comparison."""
+"""One finding of the comparison, and what each kind means for a green run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 BLOCKER, WARNING = "blocker", "warning"
+DETAIL_LIMIT = 300
 
-#: Kind to severity: a blocker makes a green false, a warning is for a person to look at.
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A blocker makes a green false, a warning is for a person to look at.
+
+    `decided_by_run`: a run with the tests of the start answers this better than the comparison can.
+    """
+
+    severity: str
+    decided_by_run: bool = False
+
+
 KINDS = {
-    "test_removed": BLOCKER,
-    "test_replaced": WARNING,
-    "test_skipped": BLOCKER,
-    "test_xfailed": BLOCKER,
-    "conditional_skip": WARNING,
-    "test_retried": BLOCKER,
-    "assertion_removed": BLOCKER,
-    "assertion_changed": WARNING,
-    "exception_swallowed": BLOCKER,
-    "parameters_removed": BLOCKER,
-    "helper_emptied": BLOCKER,
-    "test_data_changed": WARNING,
-    "test_unreadable": BLOCKER,
-    "conftest_hook": BLOCKER,
-    "fixture_patches": BLOCKER,
-    "configuration_narrowed": BLOCKER,
-    "configuration_changed": WARNING,
-    "shadowing_module": BLOCKER,
-    "environment_probe": BLOCKER,
-    "frame_inspection": WARNING,
-    "reads_test_data": BLOCKER,
-    "always_equal": BLOCKER,
-    "process_exit": BLOCKER,
-    "exit_hook": WARNING,
-    "mock_in_product": WARNING,
-    "test_alone_fails": WARNING,
-    "edit_forbidden": BLOCKER,
-    "edit_unverifiable": BLOCKER,
+    # tests
+    "test_removed": Kind(BLOCKER),
+    "test_replaced": Kind(WARNING, decided_by_run=True),
+    "test_changed": Kind(WARNING, decided_by_run=True),
+    "test_unreadable": Kind(BLOCKER),
+    "test_skipped": Kind(BLOCKER),
+    "conditional_skip": Kind(WARNING),
+    "test_xfailed": Kind(BLOCKER),
+    "test_not_run": Kind(BLOCKER),
+    "test_retried": Kind(BLOCKER),
+    "assertion_removed": Kind(BLOCKER),
+    "assertion_weakened": Kind(BLOCKER),
+    "assertion_changed": Kind(WARNING, decided_by_run=True),
+    "expected_value_changed": Kind(BLOCKER, decided_by_run=True),
+    "early_return": Kind(BLOCKER),
+    "exception_swallowed": Kind(BLOCKER),
+    "parameters_removed": Kind(BLOCKER),
+    "parameters_changed": Kind(BLOCKER, decided_by_run=True),
+    "unit_mocked": Kind(BLOCKER, decided_by_run=True),
+    # what surrounds them
+    "expected_data_changed": Kind(BLOCKER, decided_by_run=True),
+    "helper_emptied": Kind(BLOCKER),
+    "helper_changed": Kind(WARNING, decided_by_run=True),
+    "fixture_patches": Kind(BLOCKER, decided_by_run=True),
+    "module_patched": Kind(BLOCKER, decided_by_run=True),
+    "conftest_hook": Kind(BLOCKER),
+    "conftest_hook_changed": Kind(WARNING, decided_by_run=True),
+    "collection_narrowed": Kind(BLOCKER, decided_by_run=True),
+    "configuration_narrowed": Kind(BLOCKER),
+    "configuration_relaxed": Kind(WARNING, decided_by_run=True),
+    "configuration_changed": Kind(WARNING),
+    "configuration_added": Kind(BLOCKER),
+    "project_file_changed": Kind(WARNING),
+    "shadowing_module": Kind(BLOCKER),
+    # product code
+    "environment_probe": Kind(BLOCKER),
+    "mentions_pytest": Kind(WARNING),
+    "frame_inspection": Kind(BLOCKER),
+    "frame_used": Kind(WARNING),
+    "reads_test_data": Kind(BLOCKER),
+    "always_equal": Kind(BLOCKER),
+    "reports_patched": Kind(BLOCKER),
+    "process_exit": Kind(BLOCKER),
+    "exit_hook": Kind(WARNING),
+    "mock_in_product": Kind(WARNING),
+    "special_case": Kind(WARNING),
+    # found by running
+    "environment_changed": Kind(BLOCKER),
+    "start_file_changed": Kind(WARNING),
+    "test_alone_fails": Kind(WARNING),
+    "edit_forbidden": Kind(BLOCKER),
+    "edit_unverifiable": Kind(BLOCKER),
 }
 
 
@@ -53,8 +90,17 @@ class Finding:
     @classmethod
     def of(cls, kind: str, path: str, line: int, detail: str) -> Finding:
         """Make a finding with the severity of its kind."""
-        return cls(kind, KINDS[kind], path, line, " ".join(detail.split())[:300])
+        return cls(kind, KINDS[kind].severity, path, line, " ".join(detail.split())[:DETAIL_LIMIT])
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as it stands in a summary."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+def after_run_of_start(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Weigh findings again once the tests of the start have decided: one step down for what such a run decides."""
+    return tuple(
+        replace(finding, severity=WARNING) if KINDS[finding.kind].decided_by_run else finding
+        for finding in findings
+        if not (KINDS[finding.kind].decided_by_run and finding.severity == WARNING)
+    )

@@ -5,86 +5,217 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, TypeAlias
 
 from pytest_fireloop.observe.integrity.finding import Finding
+from pytest_fireloop.observe.integrity.patches import full_name, imported_names, process_exits, reports_patched
+from pytest_fireloop.observe.integrity.syntax import last_name, parse, text
 
-PROBE = re.compile(r"pytest|_pytest|unittest|fireloop", re.IGNORECASE)
-FRAMES = frozenset({"_getframe", "currentframe", "_current_frames", "extract_stack", "walk_stack", "co_consts"})
-EXITS = {"os._exit": "process_exit", "atexit.register": "exit_hook"}
-PATH_CALLS = frozenset({"Path", "PurePath", "join", "joinpath", "open", "glob", "iglob", "rglob", "listdir", "scandir"})
+RUNNER_VARIABLE = re.compile(r"^(?:_?PYTEST_|FIRELOOP)|^_?pytest_current_test$", re.IGNORECASE)
+RUNNER_NAME = re.compile(r"^(?:_pytest|pytest|py\.test|conftest)\b|^test_$")
+PROBED = (
+    "sys.modules",
+    "sys.argv",
+    "sys.orig_argv",
+    "os.environ",
+    "os.getenv",
+    "find_spec",
+    "import_module",
+    "__import__",
+)
+TEST_FOLDER = re.compile(r"^(?:\.{0,2}/)*tests?(?:/|$)|/tests?/", re.IGNORECASE)
+OPENING = frozenset(
+    {"join", "joinpath", "open", "Path", "glob", "rglob", "iglob", "with_name", "read_text", "resolve", "walk"}
+)
+FRAMES = frozenset({"_getframe", "currentframe"})
+STACKS = frozenset(
+    {
+        "stack",
+        "extract_stack",
+        "_current_frames",
+        "walk_stack",
+        "get_objects",
+        "get_referrers",
+        "settrace",
+        "setprofile",
+    }
+)
+STACK_MODULES = ("sys", "inspect", "traceback", "gc", "threading")
+FRAME_PARTS = frozenset({"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "co_consts"})
+COMPARING = {"__eq__": True, "__ne__": False}
+#: Whole numbers that stand in any program, so that they tell nothing by themselves.
+COMMON = range(-100, 101)
+#: Shorter words are found in any program.
+WORD = 3
+Suspicion: TypeAlias = tuple[str, int, str]
 
 
-def compare_product(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
-    """Compare one source file; unparsable files say nothing."""
-    before = Counter((kind, detail) for kind, _, detail in _suspicions(old))
-    for kind, line, detail in _suspicions(new):
-        if before[kind, detail]:
-            before[kind, detail] -= 1
-            continue
-        yield Finding.of(kind, path, line, detail)
-
-
-def _suspicions(source: bytes | None) -> Iterator[tuple[str, int, str]]:
-    try:
-        tree = ast.parse(source or b"")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+def compare_product(
+    path: str, old: bytes | None, new: bytes | None, literals: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Compare one source file; `literals` are those of the tests, as source."""
+    before, after = parse(old), parse(new)
+    if after is None or new is None:
         return
+    known = Counter((kind, detail) for kind, _, detail in _suspicions(before)) if before is not None else Counter()
+    for kind, line, detail in _suspicions(after):
+        if known[kind, detail] > 0:
+            known[kind, detail] -= 1
+        else:
+            yield Finding.of(kind, path, line, f"nothing -> {detail}")
+    was = {literal for literal, *_ in _special_cases(before, literals)} if before is not None else set()
+    for literal, line, condition in _special_cases(after, literals):
+        if literal not in was:
+            yield Finding.of("special_case", path, line, f"nothing -> {condition}, a value that the tests use")
+
+
+def literals_of(source: bytes | None) -> frozenset[str]:
+    """Return the constants of a test file, as source."""
+    tree = parse(source)
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant)) if tree is not None else ()
+    return frozenset(text(node) for node in constants if _is_number(node) or _is_word(node))
+
+
+def _suspicions(tree: ast.Module) -> Iterator[Suspicion]:
+    names = imported_names(tree)
+    for rule in RULES:
+        yield from rule(tree, names)
+    yield from (("reports_patched", line, detail) for line, detail in reports_patched(tree))
+    yield from (("process_exit", line, detail) for line, detail in process_exits(tree))
+
+
+def _probes(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    paths = {id(part) for node in ast.walk(tree) for part in _path_parts(node)}
+    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            if PROBE.match(node.value):
-                yield "environment_probe", node.lineno, f"mentions {node.value!r}"
-            elif node.value.startswith(("tests/", "test/")) or (
-                id(node) in paths and node.value.strip("/") in {"tests", "test"}
-            ):
-                yield "reads_test_data", node.lineno, f"mentions {node.value!r}"
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from _imports(node)
-        elif isinstance(node, ast.Attribute) and node.attr in FRAMES:
-            yield "frame_inspection", node.lineno, f"uses {ast.unparse(node)}"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in EXITS:
-            yield EXITS[ast.unparse(node.func)], node.lineno, f"calls {ast.unparse(node)[:80]}"
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.name.startswith("pytest_"):
-                yield "conftest_hook", node.lineno, f"defines {node.name}"
-            if node.name == "__eq__" and _ignores_self(node.args, [r.value for r in _returns(node)]):
-                yield "always_equal", node.lineno, "__eq__ is true whatever the object holds"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            for module in modules:
+                if module.partition(".")[0] == "_pytest":
+                    yield "environment_probe", node.lineno, f"import of {module}"
+                elif module.partition(".")[0] == "pytest":
+                    yield "mentions_pytest", node.lineno, f"import of {module}"
+                elif module.partition(".")[0] == "unittest":
+                    yield "mock_in_product", node.lineno, f"import of {module}"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            if RUNNER_VARIABLE.search(node.value):
+                yield "environment_probe", node.lineno, f"{node.value!r}"
+            elif RUNNER_NAME.search(node.value):
+                asked = _asks_for_it(node, parents, names)
+                yield "environment_probe" if asked else "mentions_pytest", node.lineno, f"{node.value!r}"
+
+
+def _asks_for_it(node: ast.AST, parents: dict[int, ast.AST], names: dict[str, str]) -> bool:
+    """Whether a name of the test runner is looked for: compared, or sought where programs find out about themselves."""
+    above: ast.AST | None = parents.get(id(node))
+    while isinstance(above, ast.expr | ast.comprehension | ast.keyword):
+        if isinstance(above, ast.Compare):
+            return True
+        if isinstance(above, ast.Call | ast.Subscript):
+            return any(place in full_name(each, names) for each in ast.walk(above) for place in PROBED)
+        above = parents.get(id(above))
+    return False
+
+
+def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS:
+            yield "frame_inspection", node.lineno, text(node)[:80]
+        elif isinstance(node, ast.Call) and last_name(node) in FRAMES:
+            yield "frame_used", node.lineno, text(node)[:80]
+        elif isinstance(node, ast.Call):
+            module, _, name = full_name(node, names).rpartition(".")
+            if name in STACKS and module.startswith(STACK_MODULES):
+                yield "frame_inspection", node.lineno, text(node)[:80]
+
+
+def _test_data(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
+    for node in ast.walk(tree):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.Call) and last_name(node) in OPENING:
+            parts = list(node.args)
+        for part in parts:
+            for each in part.values if isinstance(part, ast.JoinedStr) else [part]:
+                if isinstance(each, ast.Constant) and isinstance(each.value, str) and TEST_FOLDER.search(each.value):
+                    yield "reads_test_data", each.lineno, text(node)[:120]
+
+
+def _equality(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in COMPARING:
+            returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+            if _ignores_its_object(node.args, [each for each in returned if each is not None], COMPARING[node.name]):
+                yield "always_equal", node.lineno, f"{node.name} that does not look at its object"
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            names = {target.id for target in node.targets if isinstance(target, ast.Name)}
-            if "__eq__" in names and _ignores_self(node.value.args, [node.value.body]):
-                yield "always_equal", node.lineno, "__eq__ is true whatever the object holds"
+            for name in {target.id for target in node.targets if isinstance(target, ast.Name)} & COMPARING.keys():
+                if _ignores_its_object(node.value.args, [node.value.body], COMPARING[name]):
+                    yield "always_equal", node.lineno, f"{name} that does not look at its object"
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value in COMPARING and isinstance(value, ast.Lambda):
+                    yield "always_equal", node.lineno, f"a type made with {key.value}"
+        elif isinstance(node, ast.ImportFrom | ast.Attribute):
+            imported = [f"{node.module}.{each.name}" for each in node.names] if isinstance(node, ast.ImportFrom) else []
+            if "unittest.mock.ANY" in imported or full_name(node, names) in {"unittest.mock.ANY", "mock.ANY"}:
+                yield "always_equal", node.lineno, "ANY, which is equal to everything"
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, int, str]]:
-    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-    names = {alias.name for alias in node.names}
-    if any(module.partition(".")[0] in {"pytest", "_pytest"} for module in modules):
-        yield "environment_probe", node.lineno, f"imports {modules[0]}"
-    elif "unittest.mock" in modules and "ANY" in names:
-        yield "always_equal", node.lineno, "imports ANY, which is equal to everything"
-    elif any(module.partition(".")[0] == "unittest" for module in modules):
-        yield "mock_in_product", node.lineno, f"imports {modules[0]}"
-
-
-def _path_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands where a path is built: beside a slash, or as an argument of a path's function."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        yield from (node.left, node.right)
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in PATH_CALLS:
-        yield from node.args
-
-
-def _returns(node: ast.AST) -> list[ast.Return]:
-    return [each for each in ast.walk(node) if isinstance(each, ast.Return)]
-
-
-def _ignores_self(arguments: ast.arguments, results: list[ast.expr | None]) -> bool:
-    """Whether a comparison gives a result that is not plainly False and does not depend on its own object."""
+def _ignores_its_object(arguments: ast.arguments, results: list[ast.expr], equal: bool) -> bool:
+    """Whether a comparison can say that things are equal without a look at its own object."""
     own = arguments.args[0].arg if arguments.args else ""
-    values = [value for value in results if value is not None]
-    plain = [value.value for value in values if isinstance(value, ast.Constant)]
-    if not values or (len(plain) == len(values) and True not in plain):
+    plain = [each.value for each in results if isinstance(each, ast.Constant)]
+    if not results or (len(plain) == len(results) and equal not in plain):
         return False
-    return not any(isinstance(each, ast.Name) and each.id == own for value in values for each in ast.walk(value))
+    return not any(isinstance(each, ast.Name) and each.id == own for value in results for each in ast.walk(value))
+
+
+def _handlers(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    for node in ast.walk(tree):
+        if full_name(node, names) == "atexit.register" and isinstance(node, ast.Call | ast.Attribute):
+            yield "exit_hook", node.lineno, "atexit.register"
+        elif isinstance(node, ast.FunctionDef) and node.name.startswith("pytest_"):
+            yield "conftest_hook", node.lineno, f"a hook named {node.name}"
+
+
+#: Each finds one way of telling a test run from real use.
+RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] = (
+    _probes,
+    _frames,
+    _test_data,
+    _equality,
+    _handlers,
+)
+
+
+def _special_cases(tree: ast.Module, literals: Collection[str]) -> Iterator[tuple[str, int, str]]:
+    """Yield conditions that compare with a value which the tests use: a word, a large number, several values at once."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare):
+            continue
+        for each in (each for side in (node.left, *node.comparators) for each in ast.walk(side)):
+            if isinstance(each, ast.Tuple | ast.List | ast.Set | ast.Dict):
+                inner = [part for part in ast.walk(each) if isinstance(part, ast.Constant)]
+                telling = len(inner) > 1 and all(text(part) in literals for part in inner)
+            else:
+                telling = (_is_word(each) or (_is_number(each) and _value(each) not in COMMON)) and text(
+                    each
+                ) in literals
+            if telling:
+                yield text(each), node.lineno, text(node)[:120]
+                break
+
+
+def _value(node: ast.AST) -> Any:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _is_word(node: ast.AST) -> bool:
+    value = _value(node)
+    return isinstance(value, str) and len(value) >= WORD
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(_value(node), int | float) and not isinstance(_value(node), bool)

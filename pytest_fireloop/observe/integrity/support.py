@@ -1,164 +1,193 @@
-"""Compares what surrounds the tests: helpers, conftest files, configuration, modules that shadow others."""
+"""Compares what surrounds the tests in their own files: helpers, fixtures, hooks, constants."""
 
 from __future__ import annotations
 
 import ast
-import configparser
-import re
-import tomllib
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
+from pytest_fireloop.observe.integrity.checks import checks_of
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.python_tests import names_in
+from pytest_fireloop.observe.integrity.patches import (
+    imported_names,
+    patched_at_import,
+    patched_in,
+    process_exits,
+    reports_patched,
+)
+from pytest_fireloop.observe.integrity.python_tests import compare_checks
+from pytest_fireloop.observe.integrity.syntax import (
+    Function,
+    assigned,
+    dotted,
+    last_name,
+    meaning,
+    names_in,
+    parse,
+    text,
+)
+from pytest_fireloop.observe.integrity.units import Unit, units
 
-#: Hooks by which a conftest can change what is collected, reported or returned.
-FORGING_HOOKS = frozenset(
+#: Hooks that only exist to take the place of pytest's own work.
+REPLACING_HOOKS = frozenset(
     {
         "pytest_cmdline_main",
-        "pytest_cmdline_preparse",
-        "pytest_load_initial_conftests",
-        "pytest_collection_modifyitems",
         "pytest_collection",
-        "pytest_collect_file",
-        "pytest_pycollect_makeitem",
-        "pytest_ignore_collect",
-        "pytest_itemcollected",
-        "pytest_make_collect_report",
-        "pytest_generate_tests",
         "pytest_runtestloop",
         "pytest_runtest_protocol",
-        "pytest_runtest_call",
-        "pytest_runtest_setup",
         "pytest_pyfunc_call",
-        "pytest_runtest_makereport",
-        "pytest_runtest_logreport",
         "pytest_report_teststatus",
-        "pytest_assertrepr_compare",
-        "pytest_sessionfinish",
-        "pytest_terminal_summary",
-        "pytest_unconfigure",
-        "pytest_exception_interact",
-        "collect_ignore",
-        "collect_ignore_glob",
+        "pytest_make_collect_report",
     }
 )
-PATCHING = frozenset({"setattr", "setitem", "patch", "object"})
-#: Settings that decide what is collected, and words of `addopts` that leave tests out.
-COLLECTING = (
-    "testpaths",
-    "python_files",
-    "python_classes",
-    "python_functions",
-    "norecursedirs",
-    "collect_imported_tests",
+LEAVING_OUT = frozenset({"pytest_ignore_collect", "collect_ignore", "collect_ignore_glob"})
+#: What a hook assigns to when it forges a result.
+RESULTS = frozenset(
+    {
+        "outcome",
+        "longrepr",
+        "exitstatus",
+        "testsfailed",
+        "testscollected",
+        "wasxfail",
+        "excinfo",
+        "result",
+        "obj",
+        "_obj",
+        "runtest",
+    }
 )
-NARROWING = re.compile(
-    r"(?:^|\s)(?:-k|-m|--deselect|--ignore|--co|--collect-only|--lf|--sw|-p|--maxfail|-x|--noconftest)(?:[\s=]|$)"
-)
-SHADOWING = re.compile(
-    r"(?:^|/)(?:pytest|_pytest|pluggy|iniconfig|sitecustomize|usercustomize|unittest)(?:\.py|/__init__\.py)$|\.pth$"
-)
-CONFIGURATION_FILES = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"})
+FORGING_CALLS = frozenset({"force_result", "_exit", "exit", "clear", "remove", "pop"})
+SKIPPING_MARKS = frozenset({"skip", "skipif", "xfail"})
 
 
 def compare_support(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
-    """Compare one helper or conftest: functions that were emptied, hooks that were added, fixtures that patch."""
-    before, after = _functions(old), _functions(new)
-    if after is None:
-        if new is not None and before is not None:
-            yield Finding.of("test_unreadable", path, 0, "the file cannot be parsed any more")
+    """Compare everything in one test file but the tests."""
+    before, after = units(path, old), units(path, new)
+    tree_before, tree_after = parse(old), parse(new)
+    if before is None or after is None or tree_before is None or tree_after is None or new is None:
         return
-    before = before or {}
-    for name, node in sorted(after.items()):
-        earlier = before.get(name)
-        if earlier is not None and ast.dump(earlier) == ast.dump(node):
+    earlier = {unit.name: unit for unit in before}
+    names = imported_names(tree_after)
+    for unit in after:
+        if isinstance(unit.node, Function) and not unit.is_test:
+            yield from _function(earlier.get(unit.name), unit, names)
+    yield from _constants(path, tree_before, tree_after)
+    for kind, find in (
+        ("module_patched", patched_at_import),
+        ("reports_patched", reports_patched),
+        ("process_exit", process_exits),
+    ):
+        known = Counter(detail for _, detail in find(tree_before))
+        for line, detail in find(tree_after):
+            if known[detail] <= 0:
+                yield Finding.of(kind, path, line, f"nothing -> {detail}")
+            known[detail] -= 1
+
+
+def _function(old: Unit | None, new: Unit, names: dict[str, str]) -> Iterator[Finding]:
+    assert isinstance(new.node, Function)
+    if old is not None and meaning(old.node) == meaning(new.node):
+        return
+    name = new.function_name
+    if name.startswith("pytest_"):
+        yield from _hook(old, new)
+    elif is_autouse(new.node) and patches(new.node, names):
+        yield Finding.of("fixture_patches", new.path, new.line, f"{name} replaces parts of the product in every test")
+    if old is None or not isinstance(old.node, Function):
+        return
+    if (checks_of(old.node) and not _can_fail(new.node)) or (_can_fail(old.node) and _does_nothing(new.node)):
+        yield Finding.of("helper_emptied", new.path, new.line, f"{new.name} could fail -> it cannot any more")
+    else:
+        yield from compare_checks(old, new)
+    if not name.startswith("pytest_"):
+        yield Finding.of("helper_changed", new.path, new.line, f"{new.name} does something else")
+
+
+def _hook(old: Unit | None, new: Unit) -> Iterator[Finding]:
+    name = new.function_name
+    change = "added" if old is None else "changed"
+    if name in LEAVING_OUT:
+        yield Finding.of("collection_narrowed", new.path, new.line, f"{name} was {change}")
+    elif name in REPLACING_HOOKS or forges(new.node):
+        yield Finding.of("conftest_hook", new.path, new.line, f"{name} was {change}")
+    else:
+        yield Finding.of("conftest_hook_changed", new.path, new.line, f"{name} was {change}")
+
+
+def forges(node: ast.AST) -> bool:
+    """Whether a hook writes results, ends the process or takes tests out."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and each.attr in RESULTS:
+            return True
+        if isinstance(each, ast.Call):
+            name = last_name(each)
+            marks = frozenset[str]().union(*(names_in(argument) for argument in each.args))
+            if name in FORGING_CALLS or (name == "add_marker" and marks & SKIPPING_MARKS):
+                return True
+            if name == "setattr" and len(each.args) > 1 and getattr(each.args[1], "value", None) in RESULTS:
+                return True
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del) and dotted(each.value):
+            return True
+    return False
+
+
+def is_autouse(node: Function) -> bool:
+    """Whether a fixture runs for every test."""
+    calls = (each for each in node.decorator_list if isinstance(each, ast.Call) and last_name(each) == "fixture")
+    return any(
+        keyword.arg == "autouse" and text(keyword.value) == "True" for call in calls for keyword in call.keywords
+    )
+
+
+def patches(node: ast.AST, names: dict[str, str]) -> bool:
+    """Whether a function replaces parts of what is tested."""
+    calls = (dotted(each) for each in ast.walk(node) if isinstance(each, ast.Call))
+    by_call = any(name.rpartition(".")[2] in {"setattr", "patch"} or "patch.object" in name for name in calls)
+    return by_call or any(True for _ in patched_in(node, names | imported_names(node)))
+
+
+def _can_fail(node: Function) -> bool:
+    return bool(checks_of(node)) or any(isinstance(each, ast.Raise) for each in ast.walk(node))
+
+
+def _does_nothing(node: Function) -> bool:
+    return all(isinstance(each, ast.Pass | ast.Return | ast.Expr) and not _calls_in(each) for each in node.body)
+
+
+def _calls_in(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call | ast.Yield) for each in ast.walk(node))
+
+
+def _constants(path: str, old: ast.Module, new: ast.Module) -> Iterator[Finding]:
+    before = {pair[0]: pair[1] for pair in map(assigned, old.body) if pair is not None}
+    for node in new.body:
+        pair = assigned(node)
+        if pair is None or pair[0] in {"pytestmark", "__test__"}:
             continue
-        if name in FORGING_HOOKS:
-            yield Finding.of("conftest_hook", path, node.lineno, f"{name} was {'changed' if earlier else 'added'}")
-        elif _is_fixture(node) and _patches(node) and not (earlier is not None and _patches(earlier)):
-            yield Finding.of("fixture_patches", path, node.lineno, f"fixture {name} replaces parts of the product")
-        if earlier is not None and _asserts(earlier) and not _weight(node):
-            yield Finding.of("helper_emptied", path, node.lineno, f"{name} does nothing any more")
-
-
-def compare_configuration(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
-    """Compare what pytest reads from a configuration file."""
-    before, after = settings_of(path, old), settings_of(path, new)
-    if before == after and not (path.rpartition("/")[2] in CONFIGURATION_FILES and (old is None) != (new is None)):
-        return
-    if old is None:
-        yield Finding.of("configuration_narrowed", path, 0, "a new file that outranks the project's own configuration")
-        return
-    for name in sorted(before.keys() | after.keys()):
-        was, now = before.get(name), after.get(name)
-        if was == now:
-            continue
-        narrowing = name in COLLECTING or (
-            name == "addopts" and len(NARROWING.findall(_words(now))) > len(NARROWING.findall(_words(was)))
-        )
-        kind = "configuration_narrowed" if narrowing else "configuration_changed"
-        yield Finding.of(kind, path, 0, f"{name}: {was!r} -> {now!r}")
-
-
-def settings_of(path: str, content: bytes | None) -> dict[str, Any]:
-    """Return pytest's settings in a file, empty when there are none or it cannot be read."""
-    if content is None:
-        return {}
-    text = content.decode("utf-8", "replace")
-    try:
-        if path.endswith(".toml"):
-            data = tomllib.loads(text)
-            tool = (
-                data.get("tool", {}).get("pytest", {}) if path.endswith("pyproject.toml") else data.get("pytest", data)
+        name, value = pair
+        if name in LEAVING_OUT and (name not in before or text(before[name]) != text(value)):
+            yield Finding.of(
+                "collection_narrowed", path, node.lineno, f"{name}: {_shown(before.get(name))} -> {text(value)}"
             )
-            return {**{k: v for k, v in tool.items() if k != "ini_options"}, **tool.get("ini_options", {})}
-        parser = configparser.RawConfigParser(strict=False)
-        parser.read_string(text)
-        section = "tool:pytest" if path.endswith("setup.cfg") else "pytest"
-        return dict(parser[section]) if parser.has_section(section) else {}
-    except (tomllib.TOMLDecodeError, configparser.Error, AttributeError):
-        return {"unreadable": text[:80]}
+        elif name in before and text(before[name]) != text(value) and not _extends(before[name], value):
+            detail = f"{name}: {text(before[name])} -> {text(value)}"
+            yield Finding.of("expected_data_changed", path, node.lineno, detail)
 
 
-def is_shadowing(path: str) -> bool:
-    """Whether a module would be imported in place of pytest or at the start of every interpreter."""
-    return SHADOWING.search(path) is not None
+def _extends(old: ast.expr, new: ast.expr) -> bool:
+    """Whether a literal list or the like only gained items."""
+    if isinstance(old, ast.Dict) and isinstance(new, ast.Dict):
+        pairs = [
+            [(text(k) if k else "", text(v)) for k, v in zip(each.keys, each.values, strict=True)]
+            for each in (old, new)
+        ]
+        return not Counter(pairs[0]) - Counter(pairs[1])
+    kinds = (ast.List, ast.Tuple, ast.Set)
+    if not isinstance(old, kinds) or not isinstance(new, kinds):
+        return False
+    return not Counter(map(text, old.elts)) - Counter(map(text, new.elts))
 
 
-def _functions(source: bytes | None) -> dict[str, Any] | None:
-    if source is None:
-        return None
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    found: dict[str, Any] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            found |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
-    return found
-
-
-def _is_fixture(node: Any) -> bool:
-    return any("fixture" in names_in(decorator) for decorator in getattr(node, "decorator_list", ()))
-
-
-def _patches(node: ast.AST) -> bool:
-    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return any(PATCHING & set(names_in(call.func)) for call in calls)
-
-
-def _asserts(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Assert) for each in ast.walk(node))
-
-
-def _weight(node: ast.AST) -> int:
-    kinds = (ast.Assert, ast.Call, ast.Raise, ast.Yield, ast.BinOp, ast.Compare)
-    return sum(isinstance(each, kinds) for statement in getattr(node, "body", ()) for each in ast.walk(statement))
-
-
-def _words(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+def _shown(node: ast.expr | None) -> str:
+    return text(node) if node is not None else "nothing"

@@ -1,0 +1,113 @@
+"""What the run at the start lets one ask of a later run with the same tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from pytest_fireloop.observe.record import GREEN, RED, RunRecord
+
+#: Outcomes at the start after which a test must pass.
+DECIDED = frozenset({"passed", "failed", "error", "xpassed"})
+#: How pytest begins the message of an expected failure that passed though it strictly must not.
+STRICT_XPASS = "[XPASS(strict)]"
+
+
+class Expectation:
+    """Made from the baseline's record; tests in files that `keeps` does not hold are not asked for."""
+
+    def __init__(self, baseline: RunRecord, keeps: Callable[[str], bool]) -> None:
+        kept = {node: said for node, said in baseline.outcomes.items() if keeps(_path(node))}
+        self._baseline, self._keeps = baseline, keeps
+        self._must_pass = {node for node, said in kept.items() if said in DECIDED}
+        self._xfailed = {node for node, said in kept.items() if said == "xfailed"}
+        self._uncollected = {error.path for error in baseline.collection_errors if keeps(_path(error.path))}
+        self.failed_before = self._failed_before(kept)
+
+    def not_reproduced(self, record: RunRecord, known_flaky: Collection[str]) -> str | None:
+        """Say how a run of the unchanged baseline in another place differs from the baseline."""
+        outside = record.extra.get("modules_outside")
+        if outside:
+            return f"code of the tree itself is loaded elsewhere too: {outside[0]}"
+        was, now = self._baseline.outcomes, record.outcomes
+        different = sorted(
+            {node for node in was.keys() | now.keys() if was.get(node) != now.get(node)} - set(known_flaky)
+        )
+        if different:
+            first = different[0]
+            return f"the baseline gives other results elsewhere: {first} {was.get(first)} -> {now.get(first)}"
+        errors = [{error.path for error in each.collection_errors} for each in (self._baseline, record)]
+        return "other files can be collected elsewhere" if errors[0] != errors[1] else None
+
+    def fault(self, record: RunRecord, apart_from: Collection[str] = ()) -> str | None:
+        """Say on one line why a run with the tests of the start is not green, or None when it is."""
+        outside = record.extra.get("modules_outside")
+        if outside:
+            return f"the run loaded code from the tree itself: {outside[0]}"
+        if record.collection_errors:
+            return f"with the tests of the start, {record.collection_errors[0].path} cannot be collected"
+        missing = self.not_passing(sorted(self._must_pass - set(apart_from)), record)
+        if missing:
+            first = missing[0]
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            said = record.outcomes.get(first, "not run")
+            return f"with the tests of the start, {first}{more} must pass; it is {said}"
+        silent = sorted(self._uncollected - {_path(node) for node, said in record.outcomes.items() if said in GREEN})
+        if silent:
+            return f"no test of {silent[0]} passes, a file that could not be collected at the start"
+        hidden = self._hidden(record)
+        if hidden:
+            return f"{hidden[0]} is {record.outcomes[hidden[0]]} now, which it was not at the start"
+        forgiven = self.strict_xpasses(record) | (record.red & set(apart_from))
+        red = sorted(record.red - forgiven)
+        if red:
+            return f"{red[0]} fails"
+        gone = sorted(self._xfailed - record.outcomes.keys())
+        if gone:
+            return f"{gone[0]}, which failed as expected at the start, is not run"
+        return self._unsound(record, forgiven)
+
+    def not_passing(self, nodes: Iterable[str], record: RunRecord) -> list[str]:
+        """Name those of the tests that a run does not show as passed."""
+        return [node for node in nodes if record.outcomes.get(node) not in GREEN]
+
+    def strict_xpasses(self, record: RunRecord) -> set[str]:
+        """Name the expected failures of the baseline that only fail because they pass now."""
+        found = {
+            node for each in record.failures if each.message.lstrip().startswith(STRICT_XPASS) for node in each.nodeids
+        }
+        return found & self._xfailed
+
+    def sound_but_for_strict_xpass(self, record: RunRecord) -> bool:
+        """Whether nothing but such passes makes a run red."""
+        forgiven = self.strict_xpasses(record)
+        return bool(forgiven) and record.red <= forgiven and self._unsound(record, forgiven) is None
+
+    def _hidden(self, record: RunRecord) -> list[str]:
+        """Name the tests that the product takes out by a skip or an expected failure of its own."""
+        was = self._baseline.outcomes
+        left_out = {node: said for node, said in record.outcomes.items() if said in {"skipped", "xfailed"}}
+        return sorted(node for node, said in left_out.items() if was.get(node) != said and self._keeps(_path(node)))
+
+    def _unsound(self, record: RunRecord, forgiven: set[str]) -> str | None:
+        if not record.complete:
+            return f"the run is not complete: {record.incomplete_reason}"
+        if record.collected != len(record.tests):
+            return f"{record.collected} tests were collected and {len(record.tests)} reported"
+        if record.exit_code != 0 and not (forgiven and record.exit_code == 1):
+            return f"every test passes and the exit code is {record.exit_code}"
+        if not any(said in GREEN or node in forgiven for node, said in record.outcomes.items()):
+            return "no test passes"
+        return None
+
+    def _failed_before(self, kept: Collection[str]) -> tuple[str, ...]:
+        """Order what failed at the start: one a cause first, then the rest."""
+        red = [test for test in self._baseline.tests if test.outcome in RED and test.nodeid in kept]
+        first: dict[str | None, str] = {}
+        for test in red:
+            first.setdefault(test.cause, test.nodeid)
+        heads = list(first.values())
+        return (*heads, *(test.nodeid for test in red if test.nodeid not in heads))
+
+
+def _path(nodeid: str) -> str:
+    return nodeid.split("::", 1)[0]

@@ -1,0 +1,42 @@
+"""Compares two runs: which tests of the first one the second one leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from pytest_fireloop.observe.integrity.finding import Finding
+
+#: Outcomes of a test that gave its word on the product.
+DECIDING = frozenset({"passed", "failed", "error", "xpassed"})
+LEFT_OUT = {"skipped": "test_skipped", "xfailed": "test_xfailed"}
+
+
+def compare_runs(
+    before: Mapping[str, str], after: Mapping[str, str], *, still_there: Callable[[str, str], bool]
+) -> Iterator[Finding]:
+    """Find tests that decided in the first run and are skipped, expected to fail or absent in the second.
+
+    `still_there` says, by path and qualified name, whether a test stands in some test file: one that does not is found by
+    comparing files.
+    """
+    present = {_function(nodeid)[1] for nodeid in after}
+    found: dict[tuple[str, str], list[str]] = {}
+    for nodeid, outcome in before.items():
+        if outcome not in DECIDING:
+            continue
+        path, function = _function(nodeid)
+        now = after.get(nodeid)
+        if now in LEFT_OUT:
+            found.setdefault((LEFT_OUT[now], path), []).append(f"{function}: {outcome} -> {now}")
+        elif now is None and function not in present and still_there(path, function):
+            found.setdefault(("test_not_run", path), []).append(f"{function}: {outcome} -> not run")
+    for (kind, path), details in found.items():
+        distinct = list(dict.fromkeys(details))
+        more = f", and {len(distinct) - 1} more" if len(distinct) > 1 else ""
+        yield Finding.of(kind, path, 0, f"{distinct[0]}{more}")
+
+
+def _function(nodeid: str) -> tuple[str, str]:
+    """Return path and qualified name without parameters."""
+    path, _, rest = nodeid.partition("::")
+    return path, rest.partition("[")[0]

@@ -1,0 +1,31 @@
+"""Finds modules that Python would import in place of another, or at the start of every interpreter."""
+
+from __future__ import annotations
+
+import sys
+
+#: What pytest itself is made of, beside the standard library.
+PYTEST_MODULES = frozenset(
+    {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"}
+)
+START_MODULES = frozenset({"sitecustomize", "usercustomize"})
+#: Folders whose modules stand at the head of the import path, apart from those that hold tests.
+HEADS = frozenset({"", "src", "lib"})
+
+
+def shadows(path: str, *, in_tests: bool) -> str | None:
+    """Return the name of the module that a file takes the place of, or None; the folder decides what can be imported."""
+    folder, _, name = path.rpartition("/")
+    if name.endswith(".pth"):
+        return "every interpreter's start"
+    module = name.partition(".")[0]
+    if name.startswith("__init__."):
+        folder, _, module = folder.rpartition("/")
+    elif not name.endswith((".py", ".so", ".pyd", ".pyc")):
+        return None
+    if module in START_MODULES:
+        return module
+    head = folder in HEADS or in_tests
+    if not head or (module not in PYTEST_MODULES and module not in sys.stdlib_module_names):
+        return None
+    return module
