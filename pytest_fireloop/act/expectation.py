@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
-from pytest_fireloop.observe.record import GREEN, RED, RunRecord
+from pytest_fireloop.observe.record import GREEN, RED, Failure, RunRecord
 
 #: Outcomes at the start after which a test must pass.
 DECIDED = frozenset({"passed", "failed", "error", "xpassed"})
@@ -22,6 +23,8 @@ class Expectation:
         self._xfailed = {node for node, said in kept.items() if said == "xfailed"}
         self._uncollected = {error.path for error in baseline.collection_errors if keeps(_path(error.path))}
         self.failed_before = self._failed_before(kept)
+        #: Where each of them failed, as `path:line`.
+        self.failed_at = {node: each.location for each in baseline.failures for node in each.nodeids}
 
     def not_reproduced(self, record: RunRecord, known_flaky: Collection[str]) -> str | None:
         """Say how a run of the unchanged baseline in another place differs from the baseline."""
@@ -40,6 +43,7 @@ class Expectation:
 
     def fault(self, record: RunRecord, apart_from: Collection[str] = ()) -> str | None:
         """Say on one line why a run with the tests of the start is not green, or None when it is."""
+        record = self.discounted(record)
         outside = record.extra.get("modules_outside")
         if outside:
             return f"the run loaded code from the tree itself: {outside[0]}"
@@ -57,7 +61,7 @@ class Expectation:
         hidden = self._hidden(record)
         if hidden:
             return f"{hidden[0]} is {record.outcomes[hidden[0]]} now, which it was not at the start"
-        forgiven = self.strict_xpasses(record) | (record.red & set(apart_from))
+        forgiven = record.red & set(apart_from)
         red = sorted(record.red - forgiven)
         if red:
             return f"{red[0]} fails"
@@ -70,17 +74,26 @@ class Expectation:
         """Name those of the tests that a run does not show as passed."""
         return [node for node in nodes if record.outcomes.get(node) not in GREEN]
 
-    def strict_xpasses(self, record: RunRecord) -> set[str]:
-        """Name the expected failures of the baseline that only fail because they pass now."""
-        found = {
-            node for each in record.failures if each.message.lstrip().startswith(STRICT_XPASS) for node in each.nodeids
-        }
-        return found & self._xfailed
+    def discounted(self, record: RunRecord) -> RunRecord:
+        """Return a run in which the baseline's expected failures that only fail because they pass now have passed."""
+        strict = [each for each in record.failures if each.message.lstrip().startswith(STRICT_XPASS)]
+        cured = {node for each in strict for node in each.nodeids} & self._xfailed & record.red
+        if not cured:
+            return record
+        return replace(
+            record,
+            tests=tuple(
+                test._replace(outcome="xpassed", signature=None, cause=None) if test.nodeid in cured else test
+                for test in record.tests
+            ),
+            failures=tuple(_without(each, cured) for each in record.failures if not cured.issuperset(each.nodeids)),
+            exit_code=0 if record.exit_code == 1 and not record.red - cured else record.exit_code,
+        )
 
-    def sound_but_for_strict_xpass(self, record: RunRecord) -> bool:
-        """Whether nothing but such passes makes a run red."""
-        forgiven = self.strict_xpasses(record)
-        return bool(forgiven) and record.red <= forgiven and self._unsound(record, forgiven) is None
+    def turned(self, record: RunRecord) -> list[str]:
+        """Name the red tests of a run that passed at the start."""
+        was = self._baseline.outcomes
+        return [test.nodeid for test in record.tests if test.outcome in RED and was.get(test.nodeid) in GREEN]
 
     def _hidden(self, record: RunRecord) -> list[str]:
         """Name the tests that the product takes out by a skip or an expected failure of its own."""
@@ -88,7 +101,7 @@ class Expectation:
         left_out = {node: said for node, said in record.outcomes.items() if said in {"skipped", "xfailed"}}
         return sorted(node for node, said in left_out.items() if was.get(node) != said and self._keeps(_path(node)))
 
-    def _unsound(self, record: RunRecord, forgiven: set[str]) -> str | None:
+    def _unsound(self, record: RunRecord, forgiven: Collection[str]) -> str | None:
         if not record.complete:
             return f"the run is not complete: {record.incomplete_reason}"
         if record.collected != len(record.tests):
@@ -107,6 +120,10 @@ class Expectation:
             first.setdefault(test.cause, test.nodeid)
         heads = list(first.values())
         return (*heads, *(test.nodeid for test in red if test.nodeid not in heads))
+
+
+def _without(failure: Failure, nodeids: Collection[str]) -> Failure:
+    return replace(failure, nodeids=tuple(node for node in failure.nodeids if node not in nodeids))
 
 
 def _path(nodeid: str) -> str:

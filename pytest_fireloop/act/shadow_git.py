@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,7 +52,9 @@ class ShadowGit:
 
     def __init__(self, repository: Path, tree: Path) -> None:
         self.repository, self.tree = repository, tree
-        self._base = ["git", *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}"))]
+        # found once, before any agent runs: the path may lead through folders that an agent can write to
+        self._program = shutil.which("git") or "git"
+        self._base = [self._program, *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}"))]
         self._environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
             **IDENTITY,
@@ -74,7 +77,7 @@ class ShadowGit:
         try:
             self.repository.mkdir(mode=0o700, parents=True, exist_ok=True)
             environment = {key: value for key, value in self._environment.items() if key != "GIT_WORK_TREE"}
-            _call(["git", "init", "--quiet", "--bare", "--template="], environment, b"", self.repository)
+            _call([self._program, "init", "--quiet", "--bare", "--template="], environment, b"", self.repository)
             (self.repository / "info").mkdir(exist_ok=True)
             (self.repository / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
         except OSError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fireloop.act.canary import canary
+from pytest_fireloop.act.changed_tests import changed_to_fail
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.environment_record import EnvironmentRecord
 from pytest_fireloop.act.expectation import Expectation
@@ -81,11 +82,17 @@ class Verifier:
         self.where = "room"
         self.why_in_place = ""
         self._canaries = True
+        self._written: frozenset[str] = frozenset()
+        self._led_out: frozenset[tuple[str, str]] = frozenset()
 
     def calibrate(self, known_flaky: Collection[str] = ()) -> None:
         """Run the unchanged baseline in the room; where it gives other outcomes, verification is done in place."""
         self._room.lay(self._commit)
+        self._led_out = self._room.leading_out()
+        self._room.seal()
         record = self._run().record
+        # what the tests of the start write by themselves is no sign of anybody else
+        self._written = frozenset(self._room.touched())
         self.why_in_place = self._expectation.not_reproduced(record, known_flaky) or ""
         if self.why_in_place:
             self.where = "in_place"
@@ -94,25 +101,61 @@ class Verifier:
             self._canaries = self._canary_fault(()) is None
         self._room.clear()
 
-    def is_candidate(self, record: RunRecord, known_flaky: Collection[str] = ()) -> bool:
+    def is_candidate(self, record: RunRecord, flaky: Collection[str] = ()) -> bool:
         """Whether a run in place may be green: sound, but for flaky tests or a strict pass of an expected failure."""
-        return record.sound_but(known_flaky) or self._expectation.sound_but_for_strict_xpass(record)
+        return self._expectation.discounted(record).sound_but(flaky)
 
-    def verify(self, candidate: str, known_flaky: Collection[str], in_place: RunRecord) -> Verification:
-        """Verify a state whose own run, given as `in_place`, was green."""
+    def discounted(self, record: RunRecord) -> RunRecord:
+        """Return a run in which expected failures of the start that pass now have passed, however strict pytest is."""
+        return self._expectation.discounted(record)
+
+    def turned(self, record: RunRecord, known_flaky: Collection[str]) -> list[str]:
+        """Name the red tests of a run, where all that is red passed at the start: perhaps they only pass at times."""
+        turned = self._expectation.turned(self.discounted(record))
+        return turned if len(turned) <= ALONE and self.is_candidate(record, {*turned, *known_flaky}) else []
+
+    def verify(
+        self, candidate: str, known_flaky: Collection[str], in_place: RunRecord, turned: Collection[str] = ()
+    ) -> Verification:
+        """Verify a state whose own run, given as `in_place`, was green; `turned` failed in it and passed again."""
+        in_place = self.discounted(in_place)
+        if not self.is_candidate(in_place, {*known_flaky, *turned}):
+            return self.examine(candidate, in_place)
         try:
+            # what is verified is what lies in the tree now, whoever wrote it since the agent's call
+            candidate = self._checkpoints.take("verification").commit
             if self.where == "room":
                 self._room.lay(self._commit, candidate, keeps=self._policy.keeps)
             findings = (*self._findings(candidate, in_place), *self._environment.changes())
-            if not self.is_candidate(in_place, known_flaky):
-                why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
-                return self._rejected(findings, None, f"the run in the tree is not green: {why}")
             if self.where == "in_place":
-                fault = self._expectation.fault(in_place, apart_from=known_flaky)
-                return self._in_place((*findings, *self._unverifiable(candidate)), fault)
-            return self._in_room(findings, candidate, known_flaky)
+                fault = self._expectation.fault(in_place, apart_from={*known_flaky, *turned})
+                found = self._in_place((*findings, *self._unverifiable(candidate)), fault)
+            else:
+                found = self._in_room(findings, candidate, known_flaky)
+            fault = self._meanwhile(candidate) if found.green else None
+            return found if fault is None else self._rejected(found.findings, None, fault)
         finally:
             self._room.clear()
+
+    def examine(self, candidate: str, in_place: RunRecord) -> Verification:
+        """Compare a state whose run is not green, and run nothing: only what no run could excuse is found."""
+        found = (*self._findings(candidate, in_place), *self._environment.changes())
+        grave = [each for each in after_run_of_start(found) if each.severity == BLOCKER]
+        why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
+        verdict = "rejected" if grave else "clean"
+        return Verification(False, "", verdict, tuple(grave), None, f"the run in the tree is not green: {why}")
+
+    def _written_in_room(self) -> str | None:
+        touched = sorted(set(self._room.touched()) - self._written)
+        return f"{touched[0]} was written in the clean room while the tests ran" if touched else None
+
+    def _meanwhile(self, candidate: str) -> str | None:
+        """Say what somebody wrote while the verification ran: what was verified is not what lies there."""
+        now = self._checkpoints.take("after the verification").commit
+        changed = self._checkpoints.changes(candidate, now) if now != candidate else ()
+        held = self._checkpoints.files(candidate)
+        written = [each.path for each in changed if each.path in held or each.path.endswith(".py")]
+        return f"{written[0]} changed while the run was verified" if written else None
 
     def _in_place(self, findings: tuple[Finding, ...], fault: str | None) -> Verification:
         if fault is not None and not any(finding.severity == BLOCKER for finding in findings):
@@ -122,18 +165,32 @@ class Verifier:
     def _in_room(self, findings: tuple[Finding, ...], candidate: str, known_flaky: Collection[str]) -> Verification:
         altered = self._room.altered(self._blobs, self._policy.keeps)
         if altered:
-            return self._rejected(findings, None, f"the stored files of the start were altered: {altered[0]}")
-        record = self._with_flaky_tries(known_flaky)
+            return self._rejected(findings, None, f"the stored files were altered: {altered[0]}")
+        out = sorted(self._room.leading_out() - self._led_out)
+        if out:
+            path, target = out[0]
+            findings = (*findings, Finding.of("link_leads_out", path, 0, f"no such link -> {target}"))
+        self._room.seal()
+        record, unsteady = self._with_flaky_tries(known_flaky)
+        findings = (*findings, *unsteady)
         fault = self._expectation.fault(record)
         if fault is not None:
             return self._rejected(findings, record, f"{fault}{self._hint(candidate)}")
+        fault = self._written_in_room()
+        if fault is not None:
+            return self._rejected(findings, record, fault)
         weighed = after_run_of_start(findings)
         if any(finding.severity == BLOCKER for finding in weighed):
             return self._result(weighed, record, "")
         fault, alone = self._alone()
-        fault = fault or (self._canary_fault(self._expectation.failed_before[:1]) if self._canaries else None)
         if fault is not None:
             return self._rejected(weighed, record, fault)
+        fault = self._written_in_room()
+        if fault is not None:
+            return self._rejected(weighed, record, fault)
+        hidden = self._hidden_failures()
+        if hidden is not None:
+            return self._rejected((*weighed, *hidden[1]), record, hidden[0])
         return self._result((*weighed, *alone), record, f"verified in a clean room {self._whose}")
 
     def _unverifiable(self, candidate: str) -> list[Finding]:
@@ -152,9 +209,9 @@ class Verifier:
         select = [*absolute(self._room.folder, nodes, self._baseline.outcomes), *map(str, files)]
         return run_tests(self._command, work=self._work, select=select, stop=self._stop)
 
-    def _with_flaky_tries(self, known_flaky: Collection[str]) -> RunRecord:
-        """Run everything; a known flaky test that fails may try again."""
-        record = self._run().record
+    def _with_flaky_tries(self, known_flaky: Collection[str]) -> tuple[RunRecord, list[Finding]]:
+        """Run everything; a known flaky test that fails may try again, and one that passed at the start with all others."""
+        record, unsteady = self._steadied(self.discounted(self._run().record), known_flaky)
         for _ in range(FLAKY_TRIES - 1):
             failing = sorted(record.red & set(known_flaky))
             if not failing:
@@ -163,7 +220,28 @@ class Verifier:
             tests = tuple(test._replace(outcome=again.get(test.nodeid, test.outcome)) for test in record.tests)
             retried = replace(record, tests=tests)
             record = replace(retried, exit_code=0) if record.exit_code == 1 and not retried.red else retried
-        return record
+        return record, unsteady
+
+    def _steadied(self, record: RunRecord, known_flaky: Collection[str]) -> tuple[RunRecord, list[Finding]]:
+        """Repeat a run in which nothing is red but what passed at the start; what passes in one of three is flaky."""
+        turned = set(self._expectation.turned(record)) - set(known_flaky)
+        if not turned or len(turned) > ALONE or not record.sound_but({*turned, *known_flaky}):
+            return record, []
+        passed: set[str] = set()
+        for _ in range(FLAKY_TRIES - 1):
+            again = self.discounted(self._run().record)
+            if not again.sound_but({*turned, *known_flaky}):
+                return again, []
+            passed |= {node for node in turned if again.outcomes.get(node) in GREEN}
+            if passed == turned:
+                break
+        tests = tuple(test._replace(outcome="passed") if test.nodeid in passed else test for test in record.tests)
+        retried = replace(record, tests=tests)
+        found = [
+            Finding.of("test_unsteady", node.split("::", 1)[0], 0, f"{node} passed at the start -> passes at times")
+            for node in sorted(passed)
+        ]
+        return (replace(retried, exit_code=0) if not retried.red else retried), found
 
     def _alone(self) -> tuple[str | None, list[Finding]]:
         """Run what failed at the start again in fresh processes; red alone but green with its file is a warning."""
@@ -181,6 +259,23 @@ class Verifier:
     def _canary_fault(self, nodes: Sequence[str]) -> str | None:
         with canary(self._room.folder) as file:
             return file.fault(self._run(nodes, [file.path]).record)
+
+    def _hidden_failures(self) -> tuple[str, list[Finding]] | None:
+        """Ask for failures: tests of ours that must fail, and what failed at the start made to fail again."""
+        nodes = changed_to_fail(self._room.folder, self._expectation.failed_before, self._expectation.failed_at)
+        with canary(self._room.folder) as file:
+            record = self._run(nodes, [file.path]).record
+            if record.collection_errors or not nodes:
+                record = self._run((), [file.path]).record
+            fault = file.fault(record) if self._canaries else None
+        if fault is not None:
+            return fault, []
+        passed = [node for node in nodes if record.outcomes.get(node) in GREEN]
+        if not passed:
+            return None
+        path = passed[0].split("::", 1)[0]
+        detail = f"{passed[0]}: must fail, for what it expects was changed -> passed"
+        return f"{passed[0]} passes whatever it expects", [Finding.of("expectation_ignored", path, 0, detail)]
 
     # what was found by comparing
 

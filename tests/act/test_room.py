@@ -101,4 +101,4 @@ def test_a_kept_file_that_is_not_the_one_of_the_start_is_named(checkpoints: Chec
     (room.folder / "shop.py").write_text("bug = False\n")
     (room.folder / "tests" / "test_shop.py").write_text("def test(): assert 1\n")
     (room.folder / "conftest.py").unlink()
-    assert room.altered(expected, keeps) == ["conftest.py", "tests/test_shop.py"]
+    assert room.altered(expected, keeps) == ["conftest.py", "shop.py", "tests/test_shop.py"]

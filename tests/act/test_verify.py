@@ -161,7 +161,7 @@ HINT = " (edits to tests/test_calc.py do not count; if they are right: --allow-t
 )  # fmt: skip
 def test_gaming_the_tests_is_not_green(verify: Callable[[Edit], Verification], edit: Edit, said: str) -> None:
     found = verify(edit)
-    assert (found.green, found.verdict, found.reason) == (False, "rejected", said)
+    assert (found.green, found.reason) == (False, said)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_expected_failure_that_passes_now_is_fine_though_it_is_strict(
     found = verify({"shop/calc.py": "def add(a, b):\n    return a + b + (a == b == 1)\n"})
     assert (found.green, found.verdict) == (True, "clean")
     assert found.record is not None
-    assert found.record.exit_code == 1
+    assert (found.record.outcomes["tests/test_calc.py::test_known"], found.record.exit_code) == ("xpassed", 0)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +250,74 @@ def test_a_test_that_passes_by_luck_is_not_green(tmp_path: Path, verify: Callabl
     assert (found.green, found.reason) == (False, said)
 
 
+EQUAL = """class Same(int):
+    def __init__(self, value):
+        self.seen = []
+
+    def __eq__(self, other):
+        self.seen.append(other)
+        return len(self.seen) > 0
+
+    __hash__ = int.__hash__
+
+
+def add(a, b):
+    return Same(a - b)
+"""
+READS = """import linecache
+
+
+def add(a, b):
+    where = [line for line in linecache.getlines({path!r}) if f"calc.add({{a}}, {{b}})" in line]
+    return int(where[0].split("==")[1]) if where else a - b
+"""
+HEAVY = """import math
+
+
+class Heavy(float):
+    def __eq__(self, other):
+        return math.isfinite(float(self)) and isinstance(other, int)
+
+    __hash__ = float.__hash__
+
+
+def add(a, b):
+    return Heavy(a - b)
+"""
+
+
+@pytest.mark.parametrize("calc", [EQUAL, HEAVY], ids=["equal to all", "equal to numbers"])
+def test_a_product_that_fits_whatever_is_expected_is_not_green(
+    verify: Callable[[Edit], Verification], calc: str
+) -> None:
+    found = verify({"shop/calc.py": calc})
+    assert (found.green, found.reason) == (False, "tests/test_calc.py::test_add passes whatever it expects")
+    assert [(each.kind, each.severity, each.path) for each in found.findings] == [
+        ("expectation_ignored", "blocker", "tests/test_calc.py")
+    ]
+
+
+def test_a_product_that_reads_what_is_expected_from_the_tests_is_not_green(
+    project: Project, verify: Callable[[Edit], Verification]
+) -> None:
+    folder = "'/'.join([__import__('os').getcwd(), *('te' + 'sts', 'te' + 'st_calc.py')])"
+    found = verify({"shop/calc.py": READS.replace("{path!r}", folder).replace("{{", "{").replace("}}", "}")})
+    assert (found.green, found.reason) == (False, "tests/test_calc.py::test_add passes whatever it expects")
+
+
+def test_a_forged_record_is_not_green(verify: Callable[[Edit], Verification]) -> None:
+    # only what is known to fail is forged, so that no other failure is hidden
+    forged = (
+        "import importlib\nouter = importlib.import_module('_py' + 'test.reports')\nkind = vars(outer)['Test' + 'Report']\n"
+        "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
+        "    if report.outcome == 'failed' and 'add' in report.nodeid:\n"
+        "        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
+        "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
+    )
+    found = verify({"shop/calc.py": forged + PRODUCT})
+    assert (found.green, found.reason) == (False, "tests/test_calc.py::test_add passes whatever it expects")
+
+
 def test_a_test_that_needs_its_file_is_a_warning(tmp_path: Path) -> None:
     tests = "import calc\n\nseen = []\n\n\ndef test_first():\n    seen.append(1)\n\n\ndef test_second():\n    assert seen and calc.right\n"
     project = Project.make(tmp_path, {"calc.py": "right = False\n", "test_calc.py": tests})
@@ -278,6 +346,38 @@ def test_a_flaky_test_may_try_three_times(tmp_path: Path, failures: int, green: 
     assert found.green is green
 
 
+TURNING = """import calc
+from pathlib import Path
+
+
+def test_right():
+    assert calc.right
+
+
+def test_turning():
+    path = Path({counter!r})
+    left = path.read_text()
+    path.write_text(left[1:])
+    assert left[:1] in ("", "p")
+"""
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "green"), [("p", True), ("pp", True), ("pfp", True), ("pffp", True), ("pfff", False)]
+)
+def test_a_test_that_passed_at_the_start_by_luck_does_not_bar_green(tmp_path: Path, outcomes: str, green: bool) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("p")
+    files = {"calc.py": "right = False\n", "test_calc.py": TURNING.format(counter=str(counter))}
+    project = Project.make(tmp_path, files)
+    verifier = project.verifier()
+    counter.write_text(outcomes)
+    found = project.verify(verifier, {"calc.py": "right = True\n"})
+    assert found.green is green
+    unsteady = [each.kind for each in found.findings]
+    assert unsteady == (["test_unsteady"] if green and "f" in outcomes else [])
+
+
 def test_where_the_room_gives_other_results_it_is_done_in_place(tmp_path: Path) -> None:
     built = "from pathlib import Path\n\n\ndef test_built():\n    assert Path('built.txt').exists()\n"
     files = {**FILES, ".gitignore": "built.txt\n", "built.txt": "by a build", "tests/test_built.py": built}
@@ -296,12 +396,70 @@ def test_where_the_room_gives_other_results_it_is_done_in_place(tmp_path: Path) 
         assert [finding.kind for finding in found.findings] == kinds
 
 
+def writer(target: Path, content: str) -> str:
+    """Return a product that is right, and writes a file at the moment a test calls it in the room."""
+    return (
+        f"import os\n\n\ndef add(a, b):\n    if 'verify' in os.getcwd():\n        with open({str(target)!r}, 'w') as file:\n"
+        f"            file.write({content!r})\n    return a + b\n"
+    )
+
+
+def test_a_source_that_is_written_while_it_is_verified_is_noticed(
+    project: Project, verify: Callable[[Edit], Verification]
+) -> None:
+    # stands for a process that the agent left behind
+    found = verify({"shop/calc.py": writer(project.tree / "shop" / "calc.py", PRODUCT)})
+    assert (found.green, found.reason) == (False, "shop/calc.py changed while the run was verified")
+    found = verify({"shop/calc.py": writer(project.tree / "shop" / "more.py", "x = 1\n")})
+    assert (found.green, found.reason) == (False, "shop/more.py changed while the run was verified")
+    found = verify({"shop/calc.py": writer(project.tree / "log.txt", "more\n")})
+    assert (found.green, found.reason) == (True, "verified in a clean room with the tests of the start")
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_test_that_is_written_in_the_room_is_noticed(
+    project: Project, verify: Callable[[Edit], Verification], undone: bool
+) -> None:
+    room = project.work / "verify" / "room"
+    test = str(room / "tests" / "test_calc.py")
+    body = TESTS if undone else TESTS.replace("== 5", "== -1")
+    swap = f"    os.path.exists({test!r}) and (os.unlink({test!r}), open({test!r}, 'w').write({body!r}))\n"
+    found = verify({"shop/calc.py": f"import os\n\n\ndef add(a, b):\n{swap}    return a + b\n"})
+    assert (found.green, found.reason) == (
+        False,
+        "tests/test_calc.py was written in the clean room while the tests ran",
+    )
+
+
+def test_a_folder_that_is_swapped_for_a_link_and_back_is_noticed(
+    tmp_path: Path, project: Project, verify: Callable[[Edit], Verification]
+) -> None:
+    folder = str(project.work / "verify" / "room" / "tests")
+    aside = str(tmp_path / "aside")
+    swap = (
+        f"    if os.path.isdir({folder!r}):\n        os.rename({folder!r}, {aside!r})\n        os.symlink({aside!r}, {folder!r})\n"
+        f"        os.unlink({folder!r})\n        os.rename({aside!r}, {folder!r})\n"
+    )
+    found = verify({"shop/calc.py": f"import os\n\n\ndef add(a, b):\n{swap}    return a + b\n"})
+    assert (found.green, found.reason) == (False, "tests was written in the clean room while the tests ran")
+
+
+def test_a_link_to_a_place_outside_is_no_product(tmp_path: Path, project: Project) -> None:
+    (tmp_path / "calc.py").write_text(FIXED)
+    verifier = project.verifier()
+    (project.tree / "shop" / "calc.py").unlink()
+    (project.tree / "shop" / "calc.py").symlink_to(tmp_path / "calc.py")
+    found = project.verify(verifier, {})
+    assert found.green is False
+    assert [(each.kind, each.path) for each in found.findings] == [("link_leads_out", "shop/calc.py")]
+
+
 def test_an_altered_store_is_noticed(project: Project) -> None:
     verifier = project.verifier()
     other = project.checkpoints.files(project.baseline) | {"tests/data.txt": "0" * 40}
     verifier._blobs = other
     found = project.verify(verifier, {"shop/calc.py": FIXED})
-    assert (found.green, found.reason) == (False, "the stored files of the start were altered: tests/data.txt")
+    assert (found.green, found.reason) == (False, "the stored files were altered: tests/data.txt")
 
 
 HIDING = """import unittest

@@ -72,6 +72,9 @@ KINDS = {
     "environment_changed": Kind(BLOCKER),
     "start_file_changed": Kind(WARNING),
     "test_alone_fails": Kind(WARNING),
+    "link_leads_out": Kind(BLOCKER),
+    "test_unsteady": Kind(WARNING),
+    "expectation_ignored": Kind(BLOCKER),
     "edit_forbidden": Kind(BLOCKER),
     "edit_unverifiable": Kind(BLOCKER),
 }
