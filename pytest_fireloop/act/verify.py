@@ -126,6 +126,7 @@ class Verifier:
             candidate = self._checkpoints.take("verification").commit
             if self.where == "room":
                 self._room.lay(self._commit, candidate, keeps=self._policy.keeps)
+                self._avoid_planted_byte_code()
             findings = (*self._findings(candidate, in_place), *self._environment.changes())
             if self.where == "in_place":
                 fault = self._expectation.fault(in_place, apart_from={*known_flaky, *turned})
@@ -144,6 +145,12 @@ class Verifier:
         why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
         verdict = "rejected" if grave else "clean"
         return Verification(False, "", verdict, tuple(grave), None, f"the run in the tree is not green: {why}")
+
+    def _avoid_planted_byte_code(self) -> None:
+        """Compile anew what the environment holds where its byte code changed: it need not be of the source beside it."""
+        if self._environment.byte_code_changed():
+            environment = {**self._command.environment, "PYTHONPYCACHEPREFIX": str(self._work / "byte-code")}
+            self._command = replace(self._command, environment=environment)
 
     def _written_in_room(self) -> str | None:
         touched = sorted(set(self._room.touched()) - self._written)

@@ -70,6 +70,8 @@ KINDS = {
     "special_case": Kind(WARNING),
     # found by running
     "environment_changed": Kind(BLOCKER),
+    "package_changed": Kind(BLOCKER),
+    "package_installed": Kind(WARNING),
     "start_file_changed": Kind(WARNING),
     "test_alone_fails": Kind(WARNING),
     "link_leads_out": Kind(BLOCKER),
