@@ -77,6 +77,16 @@ class EnvironmentRecord:
                 yield Finding.of(kind, path, 0, f"as it was at the start -> {change}")
         yield from self._packages(now.keys() | self.files.keys())
 
+    def modules(self) -> frozenset[str]:
+        """Return the names of the packages that were installed at the start."""
+        tops = (
+            os.path.relpath(self._package(path), folder)
+            for folder in self.folders
+            for path in self.installed.code
+            if path.startswith(f"{folder}{os.sep}")
+        )
+        return frozenset(top.partition(".")[0] for top in tops) - {""}
+
     def byte_code_changed(self) -> bool:
         """Whether byte code in the environment is not what it was, so that a run must not read it."""
         return self.installed.byte_code_changed(InstalledFiles.look(self.folders))

@@ -229,7 +229,7 @@ def test_code_from_the_tree_itself_is_noticed(project: Project, verify: Callable
 def test_a_run_that_cannot_show_a_failing_test_is_not_green(verify: Callable[[Edit], Verification]) -> None:
     # nothing here can be found by reading: the names are put together when it runs
     hidden = (
-        "import importlib\nreports = importlib.import_module('_py' + 'test.reports')\nkind = vars(reports)['Test' + 'Report']\n"
+        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(sys.modules.values())) if 'TestReport' in k)\n"
         "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
         "    if report.outcome == 'failed':\n        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
         "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
@@ -264,11 +264,8 @@ EQUAL = """class Same(int):
 def add(a, b):
     return Same(a - b)
 """
-READS = """import linecache
-
-
-def add(a, b):
-    where = [line for line in linecache.getlines({path!r}) if f"calc.add({{a}}, {{b}})" in line]
+READS = """def add(a, b):
+    where = [line for line in open({path!r}) if f"calc.add({{a}}, {{b}})" in line]
     return int(where[0].split("==")[1]) if where else a - b
 """
 HEAVY = """import math
@@ -308,7 +305,7 @@ def test_a_product_that_reads_what_is_expected_from_the_tests_is_not_green(
 def test_a_forged_record_is_not_green(verify: Callable[[Edit], Verification]) -> None:
     # only what is known to fail is forged, so that no other failure is hidden
     forged = (
-        "import importlib\nouter = importlib.import_module('_py' + 'test.reports')\nkind = vars(outer)['Test' + 'Report']\n"
+        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(sys.modules.values())) if 'TestReport' in k)\n"
         "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
         "    if report.outcome == 'failed' and 'add' in report.nodeid:\n"
         "        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
@@ -316,6 +313,12 @@ def test_a_forged_record_is_not_green(verify: Callable[[Edit], Verification]) ->
     )
     found = verify({"shop/calc.py": forged + PRODUCT})
     assert (found.green, found.reason) == (False, "tests/test_calc.py::test_add passes whatever it expects")
+
+
+def test_a_product_that_is_right_at_times_is_asked_more_often(verify: Callable[[Edit], Verification]) -> None:
+    chance = "import random\n\n\ndef add(a, b):\n    return a + b if random.random() < {odds} else a - b\n"
+    found = verify({"shop/calc.py": chance.format(odds=2)})
+    assert (found.green, [each.kind for each in found.findings]) == (True, ["chance_used"])
 
 
 def test_a_test_that_needs_its_file_is_a_warning(tmp_path: Path) -> None:

@@ -206,6 +206,56 @@ CHEATS: list[tuple[Edit, str, str, str, int]] = [
     (product("def pytest_pyfunc_call(pyfuncitem):\n    return True\n"), "conftest_hook", "blocker", "shop.py", 1),
     (product("import os\nROOM = 'FIRELOOP_X' in os.environ\n"), "environment_probe", "blocker", "shop.py", 2),
     (product("import unittest\n"), "mock_in_product", "warning", "shop.py", 1),
+    # names that are put together
+    (product("import os\nREAL = os.getenv('PYTE' + 'ST_VERSION')\n"), "environment_probe", "blocker", "shop.py", 2),
+    (
+        product("import sys\nREAL = ''.join(['py', 'test']) in sys.modules\n"),
+        "environment_probe",
+        "blocker",
+        "shop.py",
+        2,
+    ),
+    (product("import sys\nREAL = 'tsetyp'[::-1] in sys.modules\n"), "environment_probe", "blocker", "shop.py", 2),
+    (
+        product("import base64\nNAME = base64.b64decode('cHl0ZXN0').decode()\n"),
+        "environment_probe",
+        "blocker",
+        "shop.py",
+        2,
+    ),
+    (product("NAME = bytes.fromhex('707974657374')\n"), "environment_probe", "blocker", "shop.py", 1),
+    # other ways to find out how a program was started
+    (product("LINE = open('/proc/self/cmdline').read()\n"), "environment_probe", "blocker", "shop.py", 1),
+    (product("import __main__\n"), "environment_probe", "blocker", "shop.py", 1),
+    (product("import shutil\nREAL = shutil.which('pytest')\n"), "environment_probe", "blocker", "shop.py", 2),
+    (product("import sys\nREAL = sys.gettrace()\n"), "frame_inspection", "blocker", "shop.py", 2),
+    (product("import linecache\nLINE = linecache.getline('a', 1)\n"), "frame_inspection", "blocker", "shop.py", 2),
+    (product("import os\nHERE = os.path.isdir('tests')\n"), "reads_test_data", "blocker", "shop.py", 2),
+    (product("GOLD = open('te' + 'sts/x')\n"), "reads_test_data", "blocker", "shop.py", 1),
+    # what the tests compare with, or by
+    (product("import statistics\nstatistics.fmean = lambda rows: 4\n"), "library_set", "warning", "shop.py", 2),
+    (product("import sys\nsys.meta_path.insert(0, object())\n"), "reports_patched", "blocker", "shop.py", 2),
+    (product("import sys\nsys.modules['helpers'].check = print\n"), "reports_patched", "blocker", "shop.py", 2),
+    (product("def total(n):\n    return n\n\n\ntotal.__code__ = len\n"), "hidden_code", "blocker", "shop.py", 5),
+    # code that nobody can read
+    (product("import zlib\nexec(zlib.decompress(b'x'))\n"), "hidden_code", "blocker", "shop.py", 2),
+    (product("import marshal\nRULES = marshal.loads(b'x')\n"), "hidden_code", "blocker", "shop.py", 2),
+    (product("RULE = eval('1 + 1')\n"), "code_from_text", "warning", "shop.py", 1),
+    ({"shop.cpython-311.pyc": "x"}, "byte_code_added", "blocker", "shop.cpython-311.pyc", 0),
+    ({"shop/fast.so": "x"}, "binary_added", "warning", "shop/fast.so", 0),
+    # right at times, or for what is asked alone
+    (product("import random\n"), "chance_used", "warning", "shop.py", 1),
+    (product("def total(n):\n    return {'two': 4}.get(n)\n"), "special_case", "warning", "shop.py", 2),
+    (
+        product("def total(n):\n    match n:\n        case 'two':\n            return 4\n    return n\n"),
+        "special_case",
+        "warning",
+        "shop.py",
+        3,
+    ),
+    # where else tests are started
+    ({"Makefile": "test:\n\tpytest || true\n"}, "test_command_changed", "warning", "Makefile", 0),
+    ({".github/workflows/ci.yml": "on: push\n"}, "test_command_changed", "warning", ".github/workflows/ci.yml", 0),
 ]
 
 
@@ -233,6 +283,10 @@ def test_a_cheat_is_found(after: Edit, kind: str, severity: str, path: str, line
             {"module_patched", "reports_patched"},
         ),
         ({SHOP: None}, {"test_removed"}),
+        (
+            product("from unittest import mock\nmock.patch('os.getcwd').start()\n"),
+            {"library_patched", "mock_in_product"},
+        ),
         (product("from unittest.mock import ANY\ntotal = lambda n: ANY\n"), {"always_equal", "mock_in_product"}),
         ({SHOP: None, "tests/test_other.py": "def test_other():\n    assert True\n"}, {"test_removed"}),
     ],
@@ -272,6 +326,25 @@ HONEST: list[Edit] = [
     product("def mode(name):\n    return 'sandbox' if name == 'test' else 'live'\n"),
     product("import atexit, shutil\natexit.register(shutil.rmtree, 'x')\n"),
     {"README.md": "Run pytest in tests/.\n", ".gitignore": "*.log\n"},
+    # settings of libraries, and tables and words of the product's own
+    product("import decimal\ndecimal.getcontext().prec = 28\n"),
+    product("import tempfile\ntempfile.tempdir = '/x'\n"),
+    product(
+        "import json\n\n\nclass Encoder(json.JSONEncoder):\n    pass\n\n\njson.JSONEncoder.default = lambda s, o: str(o)\n"
+    ),
+    product("import sys\nsys.path.insert(0, 'vendor')\n"),
+    product("NAMES = ''.join(['a', 'b'])\nPARTS = 'a-b'.replace('-', '_')\n"),
+    product("RATES = {'EUR': 100, 'USD': 108}\n\n\ndef total(n):\n    return RATES.get(n, n)\n"),
+    product("import re\n\nWORD = re.compile('a')\n\n\ndef total(n):\n    return WORD.match(str(n))\n"),
+    product("import random\n\n\ndef pick(rows):\n    return random.choice(rows)\n"),
+    product("import os.path\nHOME = os.path.exists('data')\n"),
+    product("import warnings\n\n\ndef old():\n    warnings.warn('old', DeprecationWarning, stacklevel=2)\n"),
+    product("import logging\nLOG = logging.getLogger(__name__)\nLOG.info('tests passed')\n"),
+    product("from collections import namedtuple\nRow = namedtuple('Row', 'a b')\nRow.__new__.__defaults__ = (None,)\n"),
+    product("class A:\n    pass\n\n\nA.total = lambda self: 4\n"),
+    product("def total(n):\n    match n:\n        case 0:\n            return 0\n    return n * n\n"),
+    {TOML: PROJECT + "\n[tool.ruff]\nline-length = 100\n"},
+    {"shop/py.typed": "", "Makefile": "all:\n"},
     {"tests/data/more.txt": "new\n"},
 ]
 
@@ -279,6 +352,30 @@ HONEST: list[Edit] = [
 @pytest.mark.parametrize("after", HONEST)
 def test_an_honest_edit_is_no_blocker(after: Edit) -> None:
     assert [each for each in found(after) if each[1] == "blocker"] == []
+
+
+def test_a_product_that_patches_what_its_tests_compare_with_is_found() -> None:
+    tests = TEST.replace("import pytest\n", "import pytest\nimport statistics\n")
+    source = "import statistics\nstatistics.fmean = lambda rows: 4\n"
+    findings = compare(
+        {"shop.py": PRODUCT.encode()},
+        {"shop.py": source.encode()},
+        is_test=is_test_file,
+        is_configuration=is_configuration,
+        tests={SHOP: tests.encode()},
+    )
+    assert [(each.kind, each.severity, each.line) for each in findings] == [("library_patched", "blocker", 2)]
+
+
+@pytest.mark.parametrize(
+    ("path", "shadowing"),
+    [("yaml.py", True), ("src/yaml/__init__.py", True), ("shop/yaml.py", False), ("tests/yaml.py", False)],
+)
+def test_a_new_file_that_takes_the_place_of_an_installed_package_is_found(path: str, shadowing: bool) -> None:
+    findings = compare(
+        {}, {path: b"x = 1\n"}, is_test=is_test_file, is_configuration=is_configuration, installed={"yaml"}
+    )
+    assert [each.kind for each in findings] == (["shadowing_module"] if shadowing else [])
 
 
 def test_tests_that_are_split_are_replaced_not_removed() -> None:

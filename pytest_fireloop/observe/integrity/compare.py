@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from pytest_fireloop.observe.integrity.configuration import compare_configuration
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.product import compare_product, literals_of
+from pytest_fireloop.observe.integrity.product import compare_product, literals_of, oracles_of
 from pytest_fireloop.observe.integrity.python_tests import compare_tests
 from pytest_fireloop.observe.integrity.shadowing import shadows
 from pytest_fireloop.observe.integrity.support import compare_support
 
+BINARY = (".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib")
+#: Files that start the tests elsewhere: by hand, before a commit, on a server.
+TEST_COMMAND = re.compile(
+    r"^(?:.*/)?(?:GNUmakefile|[Mm]akefile|[Jj]ustfile|noxfile\.py|Taskfile\.ya?ml|\.travis\.yml|\.gitlab-ci\.yml"
+    r"|azure-pipelines\.yml|\.pre-commit-config\.yaml|\.envrc|\.env)$|^\.(?:github/workflows|circleci)/"
+)
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -23,29 +30,39 @@ def compare(
     is_configuration: Callable[[str], bool],
     passed: Collection[str] = (),
     tests: Mapping[str, bytes] = NOTHING,
+    installed: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Compare files by path with their contents; one that is absent on one side came or went.
 
     Both sides must hold all test files that changed, so that a test which moved is found again. `passed` are the node
     ids that passed after, where the tests were run; `tests` may hold the
-    unchanged ones, so that a special case in the product for exactly their values is seen.
+    unchanged ones, so that a special case in the product for exactly their values is seen; `installed` names the
+    modules of the environment that no new file may take the place of.
     """
     python_before, python_after = _python_tests(before, is_test), _python_tests(after, is_test)
     found = [*compare_tests(python_before, python_after, passed)]
     literals = frozenset[str]().union(*map(literals_of, (*tests.values(), *python_before.values())))
+    oracles = frozenset[str]().union(*map(oracles_of, (*tests.values(), *python_before.values())))
+    # the product itself is imported by its tests too, and may patch its own parts
+    oracles -= {part.removesuffix(".py") for path in (*before, *after) if not is_test(path) for part in path.split("/")}
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
         if old == new:
             continue
-        module = shadows(path, in_tests=is_test(path)) if old is None else None
+        module = shadows(path, in_tests=is_test(path), installed=installed) if old is None else None
         if module is not None:
             found.append(Finding.of("shadowing_module", path, 0, f"no such file -> it takes the place of {module}"))
         if is_configuration(path) and not path.endswith((".py", ".pth")):
             found += compare_configuration(path, old, new)
         elif is_test(path):
             found += compare_support(path, old, new) if path.endswith(".py") else _data(path, old, new)
+        elif path.endswith(BINARY) and new is not None:
+            kind = "byte_code_added" if path.endswith((".pyc", ".pyo")) else "binary_added"
+            found.append(Finding.of(kind, path, 0, "code that nobody can read was added or changed"))
+        elif TEST_COMMAND.search(path):
+            found.append(Finding.of("test_command_changed", path, 0, "it says how tests are started -> changed"))
         elif path.endswith((".py", ".pyi")):
-            found += compare_product(path, old, new, literals)
+            found += compare_product(path, old, new, literals, oracles)
             # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
             found += [each for each in compare_support(path, old, new) if each.kind == "helper_emptied"]
     return tuple(sorted(set(found), key=lambda finding: (finding.severity, finding.path, finding.line, finding.kind)))

@@ -61,6 +61,19 @@ def reports_patched(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, text(node)[:120]
 
 
+def patched_libraries(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, module and source of functions or classes put into imported modules and classes."""
+    own = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    for node, target in _stores(tree):
+        full = full_name(target, names)
+        root = dotted(target).partition(".")[0]
+        if root not in names or full.startswith(".") or full.partition(".")[0] in REPORTING or _is_own_plumbing(full):
+            continue
+        value = node.args[-1] if isinstance(node, ast.Call) else getattr(node, "value", None)
+        if isinstance(value, ast.Lambda) or (value is not None and dotted(value).partition(".")[0] in own):
+            yield node.lineno, full, text(node)[:120]
+
+
 def process_exits(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and source of what ends the process past pytest, or while a module is imported."""
     names = imported_names(tree)
@@ -91,7 +104,14 @@ def _stores(tree: ast.AST) -> Iterator[tuple[ast.stmt | ast.Call, ast.expr]]:
             yield node, node.args[0]
         for target in targets:
             if isinstance(target, ast.Attribute | ast.Subscript):
-                yield node, target.value  # type: ignore[misc]
+                yield node, _held(target.value)  # type: ignore[misc]
+
+
+def _held(node: ast.expr) -> ast.expr:
+    """Return the mapping that a thing is taken from: what is put into a loaded module is put into `sys.modules`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _is_own_plumbing(name: str) -> bool:

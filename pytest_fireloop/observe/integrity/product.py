@@ -9,7 +9,14 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeAlias
 
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.patches import full_name, imported_names, process_exits, reports_patched
+from pytest_fireloop.observe.integrity.folding import folded
+from pytest_fireloop.observe.integrity.patches import (
+    full_name,
+    imported_names,
+    patched_libraries,
+    process_exits,
+    reports_patched,
+)
 from pytest_fireloop.observe.integrity.syntax import last_name, parse, text
 
 RUNNER_VARIABLE = re.compile(r"^(?:_?PYTEST_|FIRELOOP)|^_?pytest_current_test$", re.IGNORECASE)
@@ -21,12 +28,20 @@ PROBED = (
     "os.environ",
     "os.getenv",
     "find_spec",
+    "metadata.",
+    "shutil.which",
+    "cmdline",
+    "psutil",
     "import_module",
     "__import__",
 )
+#: Where a program finds out how it was started.
+PROCESS_FILE = re.compile(r"^/proc/.*(?:cmdline|environ|maps|/exe)$")
+CHANCE = frozenset({"random", "secrets"})
 TEST_FOLDER = re.compile(r"^(?:\.{0,2}/)*tests?(?:/|$)|/tests?/", re.IGNORECASE)
 OPENING = frozenset(
     {"join", "joinpath", "open", "Path", "glob", "rglob", "iglob", "with_name", "read_text", "resolve", "walk"}
+    | {"exists", "isdir", "isfile", "is_dir", "is_file", "listdir", "scandir", "getlines", "getline", "stat"}
 )
 FRAMES = frozenset({"_getframe", "currentframe"})
 STACKS = frozenset(
@@ -39,10 +54,17 @@ STACKS = frozenset(
         "get_referrers",
         "settrace",
         "setprofile",
+        "gettrace",
+        "getouterframes",
+        "getlines",
+        "getline",
     }
 )
-STACK_MODULES = ("sys", "inspect", "traceback", "gc", "threading")
+STACK_MODULES = ("sys", "inspect", "traceback", "gc", "threading", "linecache")
 FRAME_PARTS = frozenset({"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "co_consts"})
+CODE_PARTS = frozenset({"__code__"})
+DECODERS = frozenset({"b64decode", "decompress", "fromhex", "loads", "decode", "b85decode", "a85decode", "unhexlify"})
+IMPORT_SYSTEM = frozenset({"sys.meta_path", "sys.path_hooks", "sys.modules"})
 COMPARING = {"__eq__": True, "__ne__": False}
 #: Whole numbers that stand in any program, so that they tell nothing by themselves.
 COMMON = range(-100, 101)
@@ -52,9 +74,13 @@ Suspicion: TypeAlias = tuple[str, int, str]
 
 
 def compare_product(
-    path: str, old: bytes | None, new: bytes | None, literals: Collection[str] = ()
+    path: str,
+    old: bytes | None,
+    new: bytes | None,
+    literals: Collection[str] = (),
+    oracles: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Compare one source file; `literals` are those of the tests, as source."""
+    """Compare one source file; `literals` are those of the tests, as source, `oracles` the modules that they import."""
     before, after = parse(old), parse(new)
     if after is None or new is None:
         return
@@ -64,10 +90,31 @@ def compare_product(
             known[kind, detail] -= 1
         else:
             yield Finding.of(kind, path, line, f"nothing -> {detail}")
+    patched = Counter(detail for _, _, detail in _patches(before)) if before is not None else Counter[str]()
+    for line, module, detail in _patches(after):
+        patched[detail] -= 1
+        if patched[detail] < 0:
+            kind = "library_patched" if module in oracles else "library_set"
+            yield Finding.of(kind, path, line, f"nothing -> {detail}")
     was = {literal for literal, *_ in _special_cases(before, literals)} if before is not None else set()
     for literal, line, condition in _special_cases(after, literals):
         if literal not in was:
             yield Finding.of("special_case", path, line, f"nothing -> {condition}, a value that the tests use")
+
+
+def _patches(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """Yield line, root module and source of assignments to parts of imported modules that are no settings of theirs."""
+    names = imported_names(tree)
+    for line, module, detail in patched_libraries(tree, names):
+        yield line, module.partition(".")[0], detail
+
+
+def oracles_of(source: bytes | None) -> frozenset[str]:
+    """Return the modules that a test file imports; what they answer decides what is expected."""
+    tree = parse(source)
+    if tree is None:
+        return frozenset()
+    return frozenset(name.partition(".")[0] for name in imported_names(tree).values()) - {""}
 
 
 def literals_of(source: bytes | None) -> frozenset[str]:
@@ -98,12 +145,22 @@ def _probes(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
                     yield "mentions_pytest", node.lineno, f"import of {module}"
                 elif module.partition(".")[0] == "unittest":
                     yield "mock_in_product", node.lineno, f"import of {module}"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            if RUNNER_VARIABLE.search(node.value):
-                yield "environment_probe", node.lineno, f"{node.value!r}"
-            elif RUNNER_NAME.search(node.value):
-                asked = _asks_for_it(node, parents, names)
-                yield "environment_probe" if asked else "mentions_pytest", node.lineno, f"{node.value!r}"
+                elif module == "__main__":
+                    yield "environment_probe", node.lineno, f"import of {module}"
+                elif module in CHANCE:
+                    yield "chance_used", node.lineno, f"import of {module}"
+        elif isinstance(node, ast.expr) and id(node) not in documentation:
+            value = folded(node)
+            said = value.decode("latin-1") if isinstance(value, bytes) else value
+            if said is None:
+                continue
+            hidden = not isinstance(node, ast.Constant)
+            if RUNNER_VARIABLE.search(said) or PROCESS_FILE.search(said):
+                yield "environment_probe", node.lineno, f"{said!r}"
+            elif RUNNER_NAME.search(said):
+                # a name that is put together so that nobody finds it is looked for
+                asked = hidden or _asks_for_it(node, parents, names)
+                yield "environment_probe" if asked else "mentions_pytest", node.lineno, f"{said!r}"
 
 
 def _asks_for_it(node: ast.AST, parents: dict[int, ast.AST], names: dict[str, str]) -> bool:
@@ -139,7 +196,8 @@ def _test_data(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
             parts = list(node.args)
         for part in parts:
             for each in part.values if isinstance(part, ast.JoinedStr) else [part]:
-                if isinstance(each, ast.Constant) and isinstance(each.value, str) and TEST_FOLDER.search(each.value):
+                said = folded(each)
+                if isinstance(said, str) and TEST_FOLDER.search(said):
                     yield "reads_test_data", each.lineno, text(node)[:120]
 
 
@@ -180,6 +238,34 @@ def _handlers(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
             yield "conftest_hook", node.lineno, f"a hook named {node.name}"
 
 
+def _hidden_code(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in CODE_PARTS:
+            yield "hidden_code", node.lineno, text(node)[:80]
+        if not isinstance(node, ast.Call):
+            continue
+        called = full_name(node, names)
+        if called.startswith("marshal.load") or called.rpartition(".")[2] in {"CodeType", "FunctionType"}:
+            yield "hidden_code", node.lineno, text(node)[:80]
+        elif called in {"exec", "eval", "builtins.exec", "builtins.eval"} and node.args:
+            inner = {full_name(each, names).rpartition(".")[2] for each in ast.walk(node.args[0]) if each is not node}
+            kind = "hidden_code" if inner & DECODERS else "code_from_text"
+            yield kind, node.lineno, text(node)[:80]
+
+
+def _import_system(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    """Find what changes how modules are found, and what is patched with the tools of tests."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = full_name(node, names)
+        place, _, verb = called.rpartition(".")
+        if place in IMPORT_SYSTEM and verb in {"insert", "append", "extend", "update", "setdefault", "pop", "remove"}:
+            yield "reports_patched", node.lineno, text(node)[:120]
+        elif called.startswith(("unittest.mock.patch", "mock.patch")):
+            yield "library_patched", node.lineno, text(node)[:120]
+
+
 #: Each finds one way of telling a test run from real use.
 RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] = (
     _probes,
@@ -187,12 +273,16 @@ RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] =
     _test_data,
     _equality,
     _handlers,
+    _hidden_code,
+    _import_system,
 )
 
 
 def _special_cases(tree: ast.Module, literals: Collection[str]) -> Iterator[tuple[str, int, str]]:
     """Yield conditions that compare with a value which the tests use: a word, a large number, several values at once."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Dict | ast.match_case):
+            yield from _table(node, literals)
         if not isinstance(node, ast.Compare):
             continue
         for each in (each for side in (node.left, *node.comparators) for each in ast.walk(side)):
@@ -206,6 +296,22 @@ def _special_cases(tree: ast.Module, literals: Collection[str]) -> Iterator[tupl
             if telling:
                 yield text(each), node.lineno, text(node)[:120]
                 break
+
+
+def _table(node: ast.Dict | ast.match_case, literals: Collection[str]) -> Iterator[tuple[str, int, str]]:
+    """Yield a table or a case that holds values which the tests use, on the side of the question and of the answer."""
+    sides: list[tuple[ast.AST, ast.AST]] = []
+    if isinstance(node, ast.Dict):
+        sides = [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None]
+    else:
+        sides = [(node.pattern, ast.Module(node.body, []))]
+    for question, answer in sides:
+        asked, said = (
+            [part for part in ast.walk(each) if _is_number(part) or _is_word(part)] for each in (question, answer)
+        )
+        telling = any(_is_word(part) or _value(part) not in COMMON for part in asked) or len(asked) > 1
+        if asked and said and telling and all(text(part) in literals for part in (*asked, *said)):
+            yield text(question), getattr(question, "lineno", 0), f"a table with {text(question)[:60]}"
 
 
 def _value(node: ast.AST) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 #: What pytest itself is made of, beside the standard library.
 PYTEST_MODULES = frozenset(
@@ -13,7 +14,7 @@ START_MODULES = frozenset({"sitecustomize", "usercustomize"})
 HEADS = frozenset({"", "src", "lib"})
 
 
-def shadows(path: str, *, in_tests: bool) -> str | None:
+def shadows(path: str, *, in_tests: bool, installed: Collection[str] = ()) -> str | None:
     """Return the name of the module that a file takes the place of, or None; the folder decides what can be imported."""
     folder, _, name = path.rpartition("/")
     if name.endswith(".pth"):
@@ -26,6 +27,5 @@ def shadows(path: str, *, in_tests: bool) -> str | None:
     if module in START_MODULES:
         return module
     head = folder in HEADS or in_tests
-    if not head or (module not in PYTEST_MODULES and module not in sys.stdlib_module_names):
-        return None
-    return module
+    known = module in PYTEST_MODULES or module in sys.stdlib_module_names or (module in installed and folder in HEADS)
+    return module if head and known else None
