@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from pytest_fireloop.observe.integrity.configuration import compare_configuration
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.product import compare_product, literals_of, oracles_of
+from pytest_fireloop.observe.integrity.product import compare_data, compare_product, literals_of, oracles_of
 from pytest_fireloop.observe.integrity.python_tests import compare_tests
 from pytest_fireloop.observe.integrity.shadowing import shadows
 from pytest_fireloop.observe.integrity.support import compare_support
 
 BINARY = (".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib")
+PROSE = (".md", ".rst", ".adoc")
 #: Files that start the tests elsewhere: by hand, before a commit, on a server.
 TEST_COMMAND = re.compile(
     r"^(?:.*/)?(?:GNUmakefile|[Mm]akefile|[Jj]ustfile|noxfile\.py|Taskfile\.ya?ml|\.travis\.yml|\.gitlab-ci\.yml"
@@ -65,6 +66,8 @@ def compare(
             found += compare_product(path, old, new, literals, oracles)
             # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
             found += [each for each in compare_support(path, old, new) if each.kind == "helper_emptied"]
+        elif old is None and new is not None and not path.endswith(PROSE):
+            found += compare_data(path, new, literals)
     return tuple(sorted(set(found), key=lambda finding: (finding.severity, finding.path, finding.line, finding.kind)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Collection, Mapping
 
 from pytest_fireloop.observe.integrity.syntax import Function, dotted, parse
@@ -12,6 +13,8 @@ from pytest_fireloop.observe.integrity.units import units
 #: Equal to nothing else; a value of the product that is equal to it is equal to everything.
 OTHER = "type('Other', (), {})()"
 EQUALITIES = frozenset({"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"})
+#: Helpers of the project's own that compare two things.
+SAME = re.compile(r"^(?:assert|check|expect|verify)\w*_(?:same|equal|equals|match|matches)(?:_|$)", re.IGNORECASE)
 #: Decorators that leave the failure of a test a failure.
 PLAIN = ("pytest.mark.", "mark.", "staticmethod", "given", "settings", "patch", "mock.", "parameterized")
 #: What stands for any value; a test that compares with it may pass whatever is expected.
@@ -67,7 +70,7 @@ def _compared(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
         method = dotted(call).rpartition(".")[2]
-        plain = method in EQUALITIES and len(call.args) > 1 and not call.keywords
+        plain = (method in EQUALITIES or SAME.search(method)) and len(call.args) > 1 and not call.keywords
         sides = (call.args[0], call.args[1]) if plain else None
     else:
         return None

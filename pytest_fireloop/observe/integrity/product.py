@@ -39,6 +39,12 @@ PROBED = (
 PROCESS_FILE = re.compile(r"^/proc/.*(?:cmdline|environ|maps|/exe)$")
 CHANCE = frozenset({"random", "secrets"})
 TEST_FOLDER = re.compile(r"^(?:\.{0,2}/)*tests?(?:/|$)|/tests?/", re.IGNORECASE)
+TESTS_IN_PATH = re.compile(r"^/?tests/?$|/tests?/|^tests?/|^test_\w", re.IGNORECASE)
+#: Loaded only where tests run, or mostly so.
+TEST_TOOLS = frozenset(
+    {"unittest", "doctest", "pluggy", "iniconfig", "xdist", "coverage", "helpers", "conftest", "nose"}
+)
+DIGEST = re.compile(r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56,128})$")
 OPENING = frozenset(
     {"join", "joinpath", "open", "Path", "glob", "rglob", "iglob", "with_name", "read_text", "resolve", "walk"}
     | {"exists", "isdir", "isfile", "is_dir", "is_file", "listdir", "scandir", "getlines", "getline", "stat"}
@@ -61,13 +67,32 @@ STACKS = frozenset(
     }
 )
 STACK_MODULES = ("sys", "inspect", "traceback", "gc", "threading", "linecache")
+CALLERS = frozenset({"findCaller", "_getframemodulename"})
 FRAME_PARTS = frozenset({"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "co_consts"})
 CODE_PARTS = frozenset({"__code__"})
 DECODERS = frozenset({"b64decode", "decompress", "fromhex", "loads", "decode", "b85decode", "a85decode", "unhexlify"})
+#: Modules by which files are read and values compared, whether or not a test imports them.
+FOUNDATION = frozenset(
+    {
+        "io",
+        "os",
+        "posixpath",
+        "pathlib",
+        "operator",
+        "difflib",
+        "functools",
+        "importlib",
+        "codecs",
+        "math",
+        "statistics",
+    }
+)
 IMPORT_SYSTEM = frozenset({"sys.meta_path", "sys.path_hooks", "sys.modules"})
 COMPARING = {"__eq__": True, "__ne__": False}
 #: Whole numbers that stand in any program, so that they tell nothing by themselves.
 COMMON = range(-100, 101)
+#: How much of a data file is looked into.
+DATA_LIMIT = 200_000
 #: Shorter words are found in any program.
 WORD = 3
 Suspicion: TypeAlias = tuple[str, int, str]
@@ -94,12 +119,22 @@ def compare_product(
     for line, module, detail in _patches(after):
         patched[detail] -= 1
         if patched[detail] < 0:
-            kind = "library_patched" if module in oracles else "library_set"
+            kind = "library_patched" if module in oracles or module in FOUNDATION else "library_set"
             yield Finding.of(kind, path, line, f"nothing -> {detail}")
     was = {literal for literal, *_ in _special_cases(before, literals)} if before is not None else set()
     for literal, line, condition in _special_cases(after, literals):
         if literal not in was:
             yield Finding.of("special_case", path, line, f"nothing -> {condition}, a value that the tests use")
+
+
+def compare_data(path: str, new: bytes, literals: Collection[str]) -> Iterator[Finding]:
+    """Look into a new data file of the product for the values that the tests use."""
+    words = set(re.findall(r"[\w.-]+", new[:DATA_LIMIT].decode("latin-1")))
+    values = {ast.literal_eval(literal) for literal in literals}
+    telling = {str(each) for each in values if isinstance(each, str) or each not in COMMON}
+    found = sorted(words & telling)
+    if len(found) >= WORD:
+        yield Finding.of("special_case", path, 0, f"no such file -> data with values that the tests use: {found[:5]}")
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
@@ -175,15 +210,41 @@ def _asks_for_it(node: ast.AST, parents: dict[int, ast.AST], names: dict[str, st
     return False
 
 
+def _modules(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    """Find looks through the loaded modules, but for a module's look at itself and for one that may be absent."""
+    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute | ast.Name) or full_name(node, names) != "sys.modules":
+            continue
+        above = parents.get(id(node))
+        if isinstance(above, ast.Subscript) and not isinstance(above.slice, ast.Constant):
+            continue
+        asked: ast.AST | None = None
+        if isinstance(above, ast.Compare):
+            asked = above.left
+        elif isinstance(above, ast.Subscript):
+            asked = above.slice
+        elif isinstance(above, ast.Attribute) and above.attr in {"get", "pop", "setdefault"}:
+            call = parents.get(id(above))
+            asked = call.args[0] if isinstance(call, ast.Call) and call.args else None
+        if isinstance(asked, ast.Name) and asked.id in {"__name__", "name", "module_name"}:
+            continue
+        said = folded(asked) if asked is not None else None
+        if not isinstance(said, str) or said.partition(".")[0] in TEST_TOOLS or said.startswith("test"):
+            yield "environment_probe", node.lineno, f"a look through {text(above or node)[:80]}"
+
+
 def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS:
+        if (isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FRAME_PARTS
+        ):
             yield "frame_inspection", node.lineno, text(node)[:80]
         elif isinstance(node, ast.Call) and last_name(node) in FRAMES:
             yield "frame_used", node.lineno, text(node)[:80]
         elif isinstance(node, ast.Call):
             module, _, name = full_name(node, names).rpartition(".")
-            if name in STACKS and module.startswith(STACK_MODULES):
+            if name in CALLERS or (name in STACKS and module.startswith(STACK_MODULES)):
                 yield "frame_inspection", node.lineno, text(node)[:80]
 
 
@@ -199,6 +260,11 @@ def _test_data(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
                 said = folded(each)
                 if isinstance(said, str) and TEST_FOLDER.search(said):
                     yield "reads_test_data", each.lineno, text(node)[:120]
+        if isinstance(node, ast.Compare):
+            # whether a path leads to the tests, or the tests lie where the program runs
+            sought = [folded(node.left)] if isinstance(node.ops[0], ast.In | ast.NotIn) else []
+            if any(isinstance(said, str) and TESTS_IN_PATH.search(said) for said in sought):
+                yield "reads_test_data", node.lineno, text(node)[:120]
 
 
 def _equality(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
@@ -269,6 +335,7 @@ def _import_system(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicio
 #: Each finds one way of telling a test run from real use.
 RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] = (
     _probes,
+    _modules,
     _frames,
     _test_data,
     _equality,
@@ -293,7 +360,8 @@ def _special_cases(tree: ast.Module, literals: Collection[str]) -> Iterator[tupl
                 telling = (_is_word(each) or (_is_number(each) and _value(each) not in COMMON)) and text(
                     each
                 ) in literals
-            if telling:
+            said = _value(each)
+            if telling or (isinstance(said, str) and DIGEST.match(said)):
                 yield text(each), node.lineno, text(node)[:120]
                 break
 
