@@ -229,7 +229,7 @@ def test_code_from_the_tree_itself_is_noticed(project: Project, verify: Callable
 def test_a_run_that_cannot_show_a_failing_test_is_not_green(verify: Callable[[Edit], Verification]) -> None:
     # nothing here can be found by reading: the names are put together when it runs
     hidden = (
-        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(sys.modules.values())) if 'TestReport' in k)\n"
+        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(vars(sys)['mod' + 'ules'].values())) if 'TestReport' in k)\n"
         "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
         "    if report.outcome == 'failed':\n        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
         "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
@@ -305,7 +305,7 @@ def test_a_product_that_reads_what_is_expected_from_the_tests_is_not_green(
 def test_a_forged_record_is_not_green(verify: Callable[[Edit], Verification]) -> None:
     # only what is known to fail is forged, so that no other failure is hidden
     forged = (
-        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(sys.modules.values())) if 'TestReport' in k)\n"
+        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(vars(sys)['mod' + 'ules'].values())) if 'TestReport' in k)\n"
         "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
         "    if report.outcome == 'failed' and 'add' in report.nodeid:\n"
         "        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"

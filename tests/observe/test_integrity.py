@@ -251,10 +251,18 @@ CHEATS: list[tuple[Edit, str, str, str, int]] = [
         2,
     ),
     (product("import os\nREAL = 'tests' in os.listdir()\n"), "reads_test_data", "blocker", "shop.py", 2),
+    (product("import warnings\nSTRICT = warnings.filters[0]\n"), "environment_probe", "blocker", "shop.py", 2),
+    (product("import os\nOUTER = os.getppid()\n"), "environment_probe", "blocker", "shop.py", 2),
+    (
+        product("def outer(pid):\n    return open(f'/proc/{pid}/comm').read()\n"),
+        "environment_probe",
+        "blocker",
+        "shop.py",
+        2,
+    ),
     # what the tests compare with, or by
     (product("import io\nio.open = lambda *a: 4\n"), "library_patched", "blocker", "shop.py", 2),
     (product("import textwrap\ntextwrap.dedent = lambda rows: 4\n"), "library_set", "warning", "shop.py", 2),
-    (product("import sys\nsys.meta_path.insert(0, object())\n"), "reports_patched", "blocker", "shop.py", 2),
     (product("import sys\nsys.modules['extra'].check = print\n"), "reports_patched", "blocker", "shop.py", 2),
     (product("def total(n):\n    return n\n\n\ntotal.__code__ = len\n"), "hidden_code", "blocker", "shop.py", 5),
     # code that nobody can read
@@ -315,6 +323,7 @@ def test_a_cheat_is_found(after: Edit, kind: str, severity: str, path: str, line
             product("from unittest import mock\nmock.patch('os.getcwd').start()\n"),
             {"library_patched", "mock_in_product"},
         ),
+        (product("import sys\nsys.meta_path.insert(0, object())\n"), {"reports_patched", "environment_probe"}),
         (product("from unittest.mock import ANY\ntotal = lambda n: ANY\n"), {"always_equal", "mock_in_product"}),
         ({SHOP: None, "tests/test_other.py": "def test_other():\n    assert True\n"}, {"test_removed"}),
     ],
@@ -504,6 +513,13 @@ def test_runs_show_which_tests_are_left_out() -> None:
         ("test_skipped", "tests/test_a.py", "test_two: failed -> skipped"),
         ("test_not_run", "tests/test_a.py", "TestA::test_three: error -> not run"),
     ]
+
+
+def test_a_test_that_moved_into_a_class_is_run() -> None:
+    before = {"tests/test_a.py::test_one[1]": "passed", "tests/test_a.py::test_two": "passed"}
+    after = {"tests/test_a.py::TestA::test_one[1]": "passed", "tests/test_a.py::TestA::test_three": "passed"}
+    findings = compare_runs(before, after, still_there=lambda *_: True)
+    assert [each.detail for each in findings] == ["test_two: passed -> not run"]
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00", b"(" * 5000, "é = '\\d'\n".encode("latin-1")])

@@ -36,7 +36,7 @@ PROBED = (
     "__import__",
 )
 #: Where a program finds out how it was started.
-PROCESS_FILE = re.compile(r"^/proc/.*(?:cmdline|environ|maps|/exe)$")
+PROCESS_FILE = re.compile(r"^/proc/(?:.*(?:cmdline|environ|maps|/exe|/comm))?$")
 CHANCE = frozenset({"random", "secrets"})
 TEST_FOLDER = re.compile(r"^(?:\.{0,2}/)*tests?(?:/|$)|/tests?/", re.IGNORECASE)
 TESTS_IN_PATH = re.compile(r"^/?tests/?$|/tests?/|^tests?/|^test_\w", re.IGNORECASE)
@@ -44,6 +44,7 @@ TESTS_IN_PATH = re.compile(r"^/?tests/?$|/tests?/|^tests?/|^test_\w", re.IGNOREC
 TEST_TOOLS = frozenset(
     {"unittest", "doctest", "pluggy", "iniconfig", "xdist", "coverage", "helpers", "conftest", "nose"}
 )
+RUN_SETTINGS = frozenset({"sys.meta_path", "sys.path_hooks", "warnings.filters", "os.getppid", "sys.orig_argv"})
 DIGEST = re.compile(r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56,128})$")
 OPENING = frozenset(
     {"join", "joinpath", "open", "Path", "glob", "rglob", "iglob", "with_name", "read_text", "resolve", "walk"}
@@ -234,6 +235,15 @@ def _modules(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
             yield "environment_probe", node.lineno, f"a look through {text(above or node)[:80]}"
 
 
+def _settings_of_runs(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
+    """Find reads of what a test run sets: import hooks, filters of warnings, the process that started this one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            full = full_name(node, names)
+            if full in RUN_SETTINGS:
+                yield "environment_probe", node.lineno, f"a look at {full}"
+
+
 def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     for node in ast.walk(tree):
         if (isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS) or (
@@ -336,6 +346,7 @@ def _import_system(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicio
 RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] = (
     _probes,
     _modules,
+    _settings_of_runs,
     _frames,
     _test_data,
     _equality,

@@ -20,6 +20,8 @@ def compare_runs(
     comparing files.
     """
     present = {_function(nodeid)[1] for nodeid in after}
+    # a test that moved into a class, or to another file, bears its own name there
+    moved = {_function(nodeid)[1].rpartition("::")[2] for nodeid in after.keys() - before.keys()}
     found: dict[tuple[str, str], list[str]] = {}
     for nodeid, outcome in before.items():
         if outcome not in DECIDING:
@@ -28,7 +30,11 @@ def compare_runs(
         now = after.get(nodeid)
         if now in LEFT_OUT:
             found.setdefault((LEFT_OUT[now], path), []).append(f"{function}: {outcome} -> {now}")
-        elif now is None and function not in present and still_there(path, function):
+        elif (
+            now is None
+            and not {function, function.rpartition("::")[2]} & (present | moved)
+            and still_there(path, function)
+        ):
             found.setdefault(("test_not_run", path), []).append(f"{function}: {outcome} -> not run")
     for (kind, path), details in found.items():
         distinct = list(dict.fromkeys(details))
