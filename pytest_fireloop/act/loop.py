@@ -64,7 +64,7 @@ class Loop:
             settings.test_timeout_s,
         )
         self.tree = WatchedTree(settings.state / "checkpoints.git", settings.tree, self.loop_id, display)
-        self.check = GreenCheck(settings, self.command, self.tree, display)
+        self.check = GreenCheck(settings, self.command, self.tree, self.folder, display)
         self.gate = Gate(settings, journal, self.loop_id, display)
         self.caller = Caller(settings, self.loop_id, self.folder)
         self.loop_file = LoopFile(settings.tree, self.loop_id, resumed.loop_rows if resumed else ())
@@ -169,7 +169,7 @@ class Loop:
         self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
         if baseline.record.sound and self.settings.until == "green":
             return Ending("green", "the tests were green already; no agent was called")
-        self.check.prepare(checkpoint.commit, baseline.record, self.folder / "verify")
+        self.check.prepare(checkpoint.commit, baseline.record)
         return None
 
     def _go_on(self, resumed: Resumed) -> Ending | None:
@@ -180,10 +180,10 @@ class Loop:
         self.tree.start, self._since = str(resumed.rows[0]["checkpoint"]), str(resumed.last["checkpoint"])
         self.tree.take("resumed")
         self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
-        self.check.prepare(self.tree.start, resumed.baseline, self.folder / "verify")
+        self.check.prepare(self.tree.start, resumed.baseline)
         with self.display.working("the tests run"):
             run = run_tests(self.command, work=self.folder)
-        record, verification = self.check.believed(run, self.progress.flaky, self.progress.record, told=True)
+        record, verification = self.check.believed(run, self.progress, told=True)
         self.progress.record = record
         self.display.line(f"the tests as they are: {counts_line(record.counts)}")
         if verification is not None and verification.green and self.settings.until == "green":
@@ -214,7 +214,7 @@ class Loop:
             return Ending("agent_unavailable", f"{name}: {outcome.detail}")
         with self.display.working(f"iteration {number}: the tests run"):
             run = run_tests(self.command, work=self.folder)
-        record, verification = self.check.believed(run, progress.flaky, progress.record, told=outcome.status == "ok")
+        record, verification = self.check.believed(run, progress, told=outcome.status == "ok")
         promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
         facts = self._facts(number, outcome, record, changes, promise=promise)
         decision = self.gate.decide(facts)
