@@ -22,6 +22,7 @@ class Expectation:
         self._must_pass = {node for node, said in kept.items() if said in DECIDED}
         self._xfailed = {node for node, said in kept.items() if said == "xfailed"}
         self._uncollected = {error.path for error in baseline.collection_errors if keeps(_path(error.path))}
+        self.known = frozenset(baseline.outcomes)
         self.failed_before = self._failed_before(kept)
         #: Where each of them failed, as `path:line`.
         self.failed_at = {node: each.location for each in baseline.failures for node in each.nodeids}

@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fireloop.act.canary import canary
-from pytest_fireloop.act.changed_tests import changed_to_fail
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.environment_record import EnvironmentRecord
 from pytest_fireloop.act.expectation import Expectation
 from pytest_fireloop.act.room import Room
+from pytest_fireloop.act.room_runs import ALONE, RoomRuns
 from pytest_fireloop.act.test_edits import EditPolicy
-from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tests
+from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.observe.integrity.compare import NOTHING, compare
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding, after_run_of_start
 from pytest_fireloop.observe.integrity.python_tests import defined_tests
@@ -21,9 +20,7 @@ from pytest_fireloop.observe.integrity.runs import compare_runs
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.test_files import is_configuration
 
-#: How many of the tests that failed at the start are run again alone, each in a process of its own.
-ALONE = 20
-FLAKY_TRIES = 3
+#: How often a product that asks for random numbers has to be right once more.
 CHANCES = 8
 HIDDEN = ("PYTEST_", "PYTHON", "COVERAGE_")
 
@@ -65,7 +62,7 @@ class Verifier:
             read=lambda path: checkpoints.read(baseline_commit, path),
         )
         self._expectation = Expectation(baseline_record, self._policy.keeps)
-        self._work, self._stop = work, stop
+        self._work = work
         self._whose = (
             "with the tests of the start" if test_edits != "allow" else "with the tests as the agent left them"
         )
@@ -83,6 +80,7 @@ class Verifier:
             environment=environment,
             args=tuple(word.replace(origin, str(self._room.folder)) for word in command.args),
         )
+        self._runs = RoomRuns(self._room, self._command, self._expectation, work=work, stop=stop)
         self.where = "room"
         self.why_in_place = ""
         self._canaries = True
@@ -94,7 +92,7 @@ class Verifier:
         self._room.lay(self._commit)
         self._led_out = self._room.leading_out()
         self._room.seal()
-        record = self._run().record
+        record = self._runs.run().record
         # what the tests of the start write by themselves is no sign of anybody else
         self._written = frozenset(self._room.touched())
         self.why_in_place = self._expectation.not_reproduced(record, known_flaky) or ""
@@ -102,7 +100,7 @@ class Verifier:
             self.where = "in_place"
         else:
             # a project that cannot show a failing test of ours at the start proves nothing by hiding it later
-            self._canaries = self._canary_fault(()) is None
+            self._canaries = self._runs.canary_fault() is None
         self._room.clear()
 
     def is_candidate(self, record: RunRecord, flaky: Collection[str] = ()) -> bool:
@@ -145,7 +143,13 @@ class Verifier:
     def examine(self, candidate: str, in_place: RunRecord) -> Verification:
         """Compare a state whose run is not green, and run nothing: only what no run could excuse is found."""
         found = (*self._findings(candidate, in_place), *self._environment.changes())
-        grave = [each for each in after_run_of_start(found) if each.severity == BLOCKER]
+        # a run that ended early, or could not collect, says nothing of what it did not come to
+        told = in_place.complete and not in_place.collection_errors
+        grave = [
+            each
+            for each in after_run_of_start(found)
+            if each.severity == BLOCKER and (told or each.kind != "test_not_run")
+        ]
         why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
         verdict = "rejected" if grave else "clean"
         return Verification(False, "", verdict, tuple(grave), None, f"the run in the tree is not green: {why}")
@@ -154,7 +158,7 @@ class Verifier:
         """Compile anew what the environment holds where its byte code changed: it need not be of the source beside it."""
         if self._environment.byte_code_changed():
             environment = {**self._command.environment, "PYTHONPYCACHEPREFIX": str(self._work / "byte-code")}
-            self._command = replace(self._command, environment=environment)
+            self._runs.command = self._command = replace(self._command, environment=environment)
 
     def _written_in_room(self) -> str | None:
         touched = sorted(set(self._room.touched()) - self._written)
@@ -182,7 +186,7 @@ class Verifier:
             path, target = out[0]
             findings = (*findings, Finding.of("link_leads_out", path, 0, f"no such link -> {target}"))
         self._room.seal()
-        record, unsteady = self._with_flaky_tries(known_flaky)
+        record, unsteady = self._runs.with_flaky_tries(known_flaky)
         findings = (*findings, *unsteady)
         fault = self._expectation.fault(record)
         if fault is not None:
@@ -193,13 +197,13 @@ class Verifier:
         weighed = after_run_of_start(findings)
         if any(finding.severity == BLOCKER for finding in weighed):
             return self._result(weighed, record, "")
-        fault, alone = self._alone(CHANCES if any(each.kind == "chance_used" for each in weighed) else 0)
+        fault, alone = self._runs.alone(CHANCES if any(each.kind == "chance_used" for each in weighed) else 0)
         if fault is not None:
             return self._rejected(weighed, record, fault)
         fault = self._written_in_room()
         if fault is not None:
             return self._rejected(weighed, record, fault)
-        hidden = self._hidden_failures()
+        hidden = self._runs.hidden_failures(canaries=self._canaries)
         if hidden is not None:
             return self._rejected((*weighed, *hidden[1]), record, hidden[0])
         return self._result((*weighed, *alone), record, f"verified in a clean room {self._whose}")
@@ -213,87 +217,6 @@ class Verifier:
         ]
         detail = "as it was at the start -> edited, and there is no room to check it in"
         return [Finding.of("edit_unverifiable", path, 0, detail) for path in edited + sorted(added)]
-
-    # runs in the room
-
-    def _run(self, nodes: Sequence[str] = (), files: Sequence[Path] = ()) -> TestRun:
-        select = [*absolute(self._room.folder, nodes, self._baseline.outcomes), *map(str, files)]
-        return run_tests(self._command, work=self._work, select=select, stop=self._stop)
-
-    def _with_flaky_tries(self, known_flaky: Collection[str]) -> tuple[RunRecord, list[Finding]]:
-        """Run everything; a known flaky test that fails may try again, and one that passed at the start with all others."""
-        record, unsteady = self._steadied(self.discounted(self._run().record), known_flaky)
-        for _ in range(FLAKY_TRIES - 1):
-            failing = sorted(record.red & set(known_flaky))
-            if not failing:
-                break
-            again = self._run(failing).record.outcomes
-            tests = tuple(test._replace(outcome=again.get(test.nodeid, test.outcome)) for test in record.tests)
-            retried = replace(record, tests=tests)
-            record = replace(retried, exit_code=0) if record.exit_code == 1 and not retried.red else retried
-        return record, unsteady
-
-    def _steadied(self, record: RunRecord, known_flaky: Collection[str]) -> tuple[RunRecord, list[Finding]]:
-        """Repeat a run in which nothing is red but what passed at the start; what passes in one of three is flaky."""
-        turned = set(self._expectation.turned(record)) - set(known_flaky)
-        if not turned or len(turned) > ALONE or not record.sound_but({*turned, *known_flaky}):
-            return record, []
-        passed: set[str] = set()
-        for _ in range(FLAKY_TRIES - 1):
-            again = self.discounted(self._run().record)
-            if not again.sound_but({*turned, *known_flaky}):
-                return again, []
-            passed |= {node for node in turned if again.outcomes.get(node) in GREEN}
-            if passed == turned:
-                break
-        tests = tuple(test._replace(outcome="passed") if test.nodeid in passed else test for test in record.tests)
-        retried = replace(record, tests=tests)
-        found = [
-            Finding.of("test_unsteady", node.split("::", 1)[0], 0, f"{node} passed at the start -> passes at times")
-            for node in sorted(passed)
-        ]
-        return (replace(retried, exit_code=0) if not retried.red else retried), found
-
-    def _alone(self, chances: int) -> tuple[str | None, list[Finding]]:
-        """Run what failed at the start again in fresh processes; red alone but green with its file is a warning.
-
-        A product that asks for random numbers runs some more times, for it may be right at times.
-        """
-        failing = self._expectation.failed_before
-        for _ in range(chances if failing else 0):
-            missing = self._expectation.not_passing(failing, self._run(failing).record)
-            if missing:
-                return f"{missing[0]} passed in the whole run, and fails when it is run again", []
-        rounds = [[node] for node in failing[:ALONE]] + ([list(failing[ALONE:])] if failing[ALONE:] else [])
-        found = []
-        for nodes in rounds:
-            for node in self._expectation.not_passing(nodes, self._run(nodes).record):
-                path = node.split("::", 1)[0]
-                if self._expectation.not_passing([node], self._run([path]).record):
-                    return f"{node} passed in the whole run, and fails when it is run again", []
-                found.append(Finding.of("test_alone_fails", path, 0, f"{node} passes with its file -> not alone"))
-        return None, found
-
-    def _canary_fault(self, nodes: Sequence[str]) -> str | None:
-        with canary(self._room.folder) as file:
-            return file.fault(self._run(nodes, [file.path]).record)
-
-    def _hidden_failures(self) -> tuple[str, list[Finding]] | None:
-        """Ask for failures: tests of ours that must fail, and what failed at the start made to fail again."""
-        nodes = changed_to_fail(self._room.folder, self._expectation.failed_before, self._expectation.failed_at)
-        with canary(self._room.folder) as file:
-            record = self._run(nodes, [file.path]).record
-            if record.collection_errors or not nodes:
-                record = self._run((), [file.path]).record
-            fault = file.fault(record) if self._canaries else None
-        if fault is not None:
-            return fault, []
-        passed = [node for node in nodes if record.outcomes.get(node) in GREEN]
-        if not passed:
-            return None
-        path = passed[0].split("::", 1)[0]
-        detail = f"{passed[0]}: must fail, for what it expects was changed -> passed"
-        return f"{passed[0]} passes whatever it expects", [Finding.of("expectation_ignored", path, 0, detail)]
 
     # what was found by comparing
 

@@ -515,3 +515,16 @@ def test_data_that_a_test_mentions_is_the_tests_own(tmp_path: Path) -> None:
     found = project.verify(project.verifier(), {"cases.json": "[[1, 2, -1]]"})
     assert found.green is False
     assert [finding.kind for finding in found.findings] == ["expected_data_changed"]
+
+
+def test_a_run_that_could_not_collect_accuses_nobody_of_tests_that_did_not_run(
+    verify: Callable[[Edit], Verification],
+) -> None:
+    found = verify({"shop/calc.py": "def add(a, b:\n"})
+    assert (found.green, found.verdict, found.findings) == (False, "clean", ())
+
+
+def test_what_no_run_excuses_is_named_though_the_run_is_red(verify: Callable[[Edit], Verification]) -> None:
+    found = verify({"tests/conftest.py": "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"})
+    assert (found.green, found.verdict, found.where) == (False, "rejected", "")
+    assert [(each.kind, each.path) for each in found.findings] == [("conftest_hook", "tests/conftest.py")]
