@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from pytest_fireloop.cli.status import without_verdict
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.observe.text import one_line
 
@@ -16,13 +17,14 @@ def main(argv: Sequence[str]) -> int:
     made = parser("history", "List this tree's loops, newest first.", "fireloop history --json")
     made.add_argument("--json", action="store_true", help="one JSON object")
     options = made.parse_args(argv)
-    journal = TreeState(options.fire_loop_dir).journal()
+    state = TreeState(options.fire_loop_dir)
+    journal = state.journal()
     loops = [
         {
             "loop_id": row.loop_id,
             "kind": row.kind,
             "started": row.started,
-            "verdict": row.verdict or "running",
+            "verdict": row.verdict or without_verdict(row, state),
             "iterations": max(0, len(journal.iterations(row.loop_id)) - 1),
             "task": row.data.get("task"),
         }

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.remember.journal import JournalDamagedError
 
@@ -15,6 +16,7 @@ def main(argv: Sequence[str]) -> int:
     """End the open loops and forget the last trip; a damaged journal is moved aside, never deleted."""
     made = parser("reset", "Close the circuit and begin anew with the next run.", "fireloop reset")
     state = TreeState(made.parse_args(argv).fire_loop_dir)
+    lock = TreeLock(state.folder) if state.folder.exists() else None
     try:
         journal = state.journal()
         for row in journal.loops():
@@ -27,5 +29,8 @@ def main(argv: Sequence[str]) -> int:
         aside = state.journal_path.with_suffix(f".damaged-{int(time.time())}")
         os.replace(state.journal_path, aside)
         sys.stdout.write(f"the damaged journal is kept as {aside}\n")
+    finally:
+        if lock is not None:
+            lock.release()
     sys.stdout.write("the circuit is closed; the next red run begins a new loop\n")
     return 0

@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
         "schema": "fireloop.status/1",
         "loop_id": row.loop_id,
         "kind": row.kind,
-        "verdict": row.verdict or _without_verdict(row, state),
+        "verdict": row.verdict or without_verdict(row, state),
         "iterations": max(0, len(rows) - 1),
         "circuit": circuit,
         "health": decision.get("health"),
@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _without_verdict(row: LoopRow, state: TreeState) -> str:
+def without_verdict(row: LoopRow, state: TreeState) -> str:
     """Name what a loop without an end is: one that goes on with the next run, one that works, one that was killed."""
     if row.kind == PLUGIN:
         return "open"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.remember.journal import Journal, LoopRow
-from pytest_fireloop.remember.paths import state_folder
+from pytest_fireloop.remember.paths import state_folder, unfit
 
 
 class NoLoopError(Exception):
@@ -26,14 +26,23 @@ class TreeState:
         """Open the journal; raises NoLoopError when no loop was ever recorded here."""
         if not self.journal_path.exists():
             raise NoLoopError(f"no loop was recorded in {str(self.tree)!r}")
+        # a folder that was named for all trees holds another one's loop and files
+        refused = unfit(self.tree, self.folder, os.environ)
+        if refused is not None:
+            raise NoLoopError(refused)
         return Journal(self.journal_path)
 
     def loop(self, journal: Journal, loop_id: str | None) -> LoopRow:
         """Return the loop by its id, or the last one; raises NoLoopError."""
         loops = journal.loops()
+        if loop_id is None and loops:
+            # a start that was refused ran nothing, and hides no loop before it
+            return next((row for row in loops if journal.iterations(row.loop_id)), loops[0])
         for row in loops:
-            if loop_id in {None, row.loop_id}:
+            if row.loop_id == loop_id:
                 return row
+        if loop_id is None:
+            raise NoLoopError(f"no loop was recorded in {str(self.tree)!r}")
         known = ", ".join(row.loop_id for row in loops[:3]) or "none"
         raise NoLoopError(f"there is no loop {loop_id!r} here; the last ones are {known}")
 

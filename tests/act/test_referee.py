@@ -215,3 +215,19 @@ def test_an_edit_of_the_same_size_in_the_same_second_is_run(tree: Path, run: Run
         for each in (path, test):
             os.utime(each, (2**31, 2**31))
         assert run(*args)[0] == expected
+
+
+def test_a_state_folder_of_another_tree_is_refused_by_every_command(
+    tree: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRELOOP_DIR", str(tree.parent / "shared"))
+    run()
+    other = tree.parent / "other"
+    other.mkdir()
+    (other / "calc.py").write_text("precious\n")
+    for words in (["status"], ["history"], ["log"], ["diff"], ["restore", "0"], ["reset"], ["prune"], ["resume"]):
+        done = fireloop(other, *words)
+        assert (done.returncode, done.stderr.count("\n")) == (4, 1), words
+        assert "belongs to the tree" in done.stderr
+    assert (other / "calc.py").read_text() == "precious\n"
+    assert sorted(path.name for path in other.iterdir()) == ["calc.py"]
