@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from pytest_fireloop.observe.integrity.configuration import compare_configuration
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.product import compare_data, compare_product, literals_of, oracles_of
+from pytest_fireloop.observe.integrity.product import compare_product, oracles_of
 from pytest_fireloop.observe.integrity.python_tests import compare_tests
 from pytest_fireloop.observe.integrity.shadowing import shadows
+from pytest_fireloop.observe.integrity.special_cases import compare_data, literals_of
 from pytest_fireloop.observe.integrity.support import compare_support
 
 BINARY = (".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib")
