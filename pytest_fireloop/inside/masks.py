@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .colour import COLOUR
+
 #: Linux gives out ports from here, other systems from higher up; lower ones somebody chose.
 FIRST_EPHEMERAL_PORT = 32_768
 #: So many digits nobody chooses.
@@ -73,7 +75,7 @@ def _is_compared(found: re.Match[str]) -> bool:
 
 
 MASKS = (
-    Mask("colour", re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]"), "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
+    Mask("colour", COLOUR, "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
     # eight digits are as often the code of an error as an address; an object says where it is
     Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{9,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16}|(?<= at 0x)[0-9a-fA-F]{5,8}\b)"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
     Mask("identity", re.compile(r"\bid=(?:'\d{9,20}'|\d{12,20}\b|'?\d{2,20}\.\.\.\d{0,20}'?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .assertion_text import assertion, comparison, operands
+from .colour import without_colour
 from .known_values import replace_known
 from .literals import one_order
 from .masks import mask
@@ -27,7 +28,6 @@ COMPARES = re.compile(
 )
 #: Two identifiers compared with each other are data, whichever way they were made.
 IDENTIFIERS = re.compile(r"(?:assert )?(?:UUID\()?['\"]?[0-9a-fA-F-]{32,36}['\"]?\)? (?:==|!=) ")
-COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 ASSERTION = re.compile(r"(?:^|\n|: )assert ")
 NAME = re.compile(r"([A-Za-z_][\w.]{0,200})(?:: ?|$)")
 FRAME = re.compile(r"(?:INTERNALERROR>)? {0,8}File \"([^\"\n]{1,400})")
@@ -42,7 +42,7 @@ UUID_LIKE = re.compile(r"\b([0-9a-fA-F]{8})-([0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a
 def normal_text(text: str, exception: str, statement: str, known: Known, masks: Masks = ()) -> str:
     """Return the message less the noise; lines of an assertion are kept apart, other text becomes one line."""
     if "\x1b" in text:
-        text = COLOUR.sub("", text[:SEARCHED])
+        text = without_colour(text[:SEARCHED])
     text = _capped(text).replace("\r\n", "\n")
     for pattern, replacement in masks:
         text = pattern.sub(replacement, text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .colour import without_colour
+
 LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|_pytest)[/\\]|^<|[/\\]lib[/\\]python3")
-COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 LONG = re.compile(r"([^\s:'\"<>][^:\n]{0,400}):(\d{1,7}): ?(?:in (\S{1,200})|[\w.]{0,200})$")
 NATIVE = re.compile(r"\s{0,40}File \"([^\"\n]{1,400})\", line (\d{1,7}),? in (\S{1,200})")
 #: How the source of a function begins, which pytest shows whole with `--tb=long`.
@@ -153,4 +154,4 @@ def _lines(text: str) -> list[str]:
 def _plain(text: str) -> str:
     if len(text) > LIMIT:
         text = f"{text[: LIMIT // 2]}\n{text[-LIMIT // 2 :]}"
-    return (COLOUR.sub("", text) if "\x1b" in text else text).replace("\r\n", "\n")
+    return without_colour(text).replace("\r\n", "\n")

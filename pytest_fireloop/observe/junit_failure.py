@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from typing import Any
 
+from pytest_fireloop.inside.colour import without_colour
 from pytest_fireloop.inside.printed import own_places
 from pytest_fireloop.inside.signature import FailureFacts, cause, signature
 from pytest_fireloop.observe.failure_text import facts_of, named_exception
@@ -14,7 +15,6 @@ from pytest_fireloop.observe.record import Failure
 MESSAGE_LIMIT = 4_000
 #: How pytest says in which phase a test broke.
 PHASE = re.compile(r"failed on (setup|teardown) with \"(.*)\"$", re.DOTALL)
-COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 LAST = re.compile(r"^[^\s:]{1,400}:\d{1,7}: (\w{1,200})\s{0,4}\Z", re.MULTILINE)
 #: A message that says nothing.
 EMPTY = re.compile(r"\s*(?:failed|failure|error|test failed|null|none)?\s*", re.IGNORECASE)
@@ -63,7 +63,7 @@ def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
 
 def _decoded(text: str) -> str:
     """Return a text with the control characters that XML cannot hold, and pytest wrote out, as they were, less colours."""
-    return COLOUR.sub("", text.replace("#x1B", "\x1b")) if "#x1B" in text or "\x1b" in text else text
+    return without_colour(text.replace("#x1B", "\x1b"))
 
 
 def _typename(message: str, text: str) -> str:
