@@ -90,7 +90,7 @@ def summarise(
         "flaky": sorted(progress.flaky),
         "integrity": {
             "verdict": verification.verdict if verification else "clean",
-            "where": verification.where if verification else None,
+            "where": (verification.where or None) if verification else None,
             "findings": [finding.to_json() for finding in verification.findings] if verification else [],
         },
         "circuit": progress.circuit or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None},

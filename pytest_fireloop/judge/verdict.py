@@ -39,12 +39,3 @@ class Ending:
 def verdict_of_stop(reason: str) -> str:
     """Return the verdict of a loop that a rule of the circuit ended."""
     return VERDICT_OF_REASON.get(reason, "circuit_open")
-
-
-def exit_code_of_run(exit_code: int, *, believable: bool, forbidden: bool, tripped: bool) -> int:
-    """Return the exit code of `pytest --fire-loop`: 1 becomes 10 when the circuit opens, an unbelievable 0 becomes 13."""
-    if exit_code == 0 and (forbidden or not believable):
-        return EXIT_CODES["false_green"]
-    if exit_code == 1 and tripped:
-        return EXIT_CODES["circuit_open"]
-    return exit_code

@@ -100,6 +100,7 @@ def test_the_iteration_limit(project: Path) -> None:
     code = "import pathlib, time; pathlib.Path('notes.py').write_text(f'x = {time.time_ns()}')"
     exit_code, summary = loop(project, code, "--max-iterations=2")
     assert (exit_code, summary["verdict"], summary["iterations"]) == (1, "limit", 2)
+    assert summary["integrity"] == {"verdict": "clean", "where": None, "findings": []}
 
 
 @pytest.mark.parametrize(
