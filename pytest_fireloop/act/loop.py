@@ -19,7 +19,7 @@ from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt
 from pytest_fireloop.act.resumed import Resumed
-from pytest_fireloop.act.retention import KEPT, prune_when_due
+from pytest_fireloop.act.retention import KEPT, is_due, prune
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, run_tests
 from pytest_fireloop.act.verify import Verification
@@ -118,14 +118,13 @@ class Loop:
     def _prune(self) -> None:
         """Keep the state small; where that cannot be done now, the next loop does it."""
         try:
-            done = prune_when_due(self.settings.state, self.journal, self.tree.checkpoints)
+            if not is_due(self.journal, self.tree.checkpoints):
+                return
+            done = prune(self.settings.state, self.journal, self.tree.checkpoints)
         except (CheckpointError, JournalError) as error:
             self.display.line(f"warning: old loops could not be dropped: {error}")
             return
-        if done is not None:
-            self.display.line(
-                f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept"
-            )
+        self.display.line(f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept")
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""

@@ -11,7 +11,7 @@ from pytest_fireloop.judge.decision import Decision
 from pytest_fireloop.judge.facts import RED, Facts
 from pytest_fireloop.judge.judge import Admission, State, admit, begin, decide, notice_clock
 from pytest_fireloop.judge.settings import Settings
-from pytest_fireloop.remember.journal import PLUGIN, Journal
+from pytest_fireloop.remember.journal import Journal, LoopRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,8 @@ class OpenLoop:
         return all(node in outcomes for node, said in known.items() if said in RED)
 
 
-def find(journal: Journal, environment: str, profile: str) -> OpenLoop | None:
-    """Return the open loop of an environment, or None."""
-    row = journal.open_loop(PLUGIN, environment)
-    if row is None:
-        return None
+def fold(journal: Journal, row: LoopRow, profile: str) -> OpenLoop:
+    """Judge a loop again from what the journal holds of it."""
     settings = Settings.for_profile(profile)
     rows = journal.iterations(row.loop_id)
     state = begin(Facts.from_json(rows[0]["facts"]), settings)

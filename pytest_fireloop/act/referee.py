@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.measure import Observation, trace_iteration
-from pytest_fireloop.act.retention import prune_when_due
+from pytest_fireloop.act.retention import is_due, prune
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.inside.scope import OVERRIDES, PATHS
 from pytest_fireloop.observe.changes import ChangeSet
@@ -116,8 +116,22 @@ class Referee:
             judged = replace(judged, loop_id=self._begin(record, checkpoint), iteration=0)
         kept = stored(record, {**judged.additions(), **flakiness, "tree": checkpoint.tree})
         self.journal.add_run(record.environment, record.scope, *kept)
-        prune_when_due(self._state, self.journal, self._checkpoints)
+        if is_due(self.journal, self._checkpoints):
+            self._prune()
         return judged
+
+    def _prune(self) -> None:
+        """Drop old loops, unless a loop works on this tree: what it is about to store looks like what nobody wants."""
+        from pytest_fireloop.act.lock import LockedError, TreeLock
+
+        try:
+            lock = TreeLock(self._state)
+        except LockedError:
+            return
+        try:
+            prune(self._state, self.journal, self._checkpoints)
+        finally:
+            lock.release()
 
     def _iterate(self, current: OpenLoop, judged: Judged, checkpoint: Checkpoint) -> Judged:
         number = len(current.rows)
@@ -148,12 +162,13 @@ class Referee:
         return loop_id
 
     def _open_loop(self, environment: str) -> OpenLoop | None:
-        if self.journal.open_loop(PLUGIN, environment) is None:
+        row = self.journal.open_loop(PLUGIN, environment)
+        if row is None:
             return None
         # imported where there is something to judge: most runs of a good suite have no loop
-        from pytest_fireloop.act.open_loop import find
+        from pytest_fireloop.act.open_loop import fold
 
-        return find(self.journal, environment, self._profile)
+        return fold(self.journal, row, self._profile)
 
     def _earlier(self, record: RunRecord) -> PastRun | None:
         """Return the last run of this environment and scope, else its last run of any scope."""

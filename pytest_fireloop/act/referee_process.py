@@ -77,16 +77,17 @@ def _refusal(question: Mapping[str, Any], journal: Any) -> str | None:
     """Return what the circuit says against a run; the judge is imported only where a loop is open."""
     from pytest_fireloop.remember.journal import PLUGIN
 
-    if journal.open_loop(PLUGIN, question["environment"]) is None:
+    row = journal.open_loop(PLUGIN, question["environment"])
+    if row is None:
         return None
-    from pytest_fireloop.act.open_loop import ask, find
+    from pytest_fireloop.act.open_loop import ask, fold
     from pytest_fireloop.act.owner import Owner
     from pytest_fireloop.show.refusal import refusal_text
 
-    loop = find(journal, question["environment"], question["profile"])
+    loop = fold(journal, row, question["profile"])
     # the run of pytest that asks is the process that started this one
-    admission = ask(loop, journal, time.time(), Owner.of(os.getppid())) if loop else None
-    return refusal_text(admission) if admission is not None and admission.refused else None
+    admission = ask(loop, journal, time.time(), Owner.of(os.getppid()))
+    return refusal_text(admission) if admission.refused else None
 
 
 def _judge(question: Mapping[str, Any], tree: Path, folder: Path) -> dict[str, Any]:

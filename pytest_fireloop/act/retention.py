@@ -41,19 +41,12 @@ def prune(state: Path, journal: Journal, checkpoints: Checkpoints, keep: int = K
     return Pruned(gone, dropped)
 
 
-def prune_when_due(state: Path, journal: Journal, checkpoints: Checkpoints) -> Pruned | None:
-    """Prune where much more than what is kept has come together."""
-    if len(expendable(journal.loops(), KEPT)) <= SLACK and checkpoints.unpacked() <= UNPACKED:
-        return None
-    return prune(state, journal, checkpoints, KEPT)
+def is_due(journal: Journal, checkpoints: Checkpoints) -> bool:
+    """Whether much more than what is kept has come together."""
+    return len(expendable(journal.loops(), KEPT)) > SLACK or checkpoints.unpacked() > UNPACKED
 
 
 def _wanted(journal: Journal, checkpoints: Checkpoints) -> Collection[str]:
-    held = {
-        str(row["checkpoint"])
-        for loop in journal.loops()
-        for row in journal.iterations(loop.loop_id)
-        if "checkpoint" in row
-    }
+    held = journal.checkpoints()
     loose = [commit for commit in checkpoints.newest_first() if commit not in held]
     return held | set(loose[:LOOSE])

@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
             "kind": row.kind,
             "started": row.started,
             "verdict": row.verdict or without_verdict(row, state),
-            "iterations": max(0, len(journal.iterations(row.loop_id)) - 1),
+            "iterations": max(0, journal.count_iterations(row.loop_id) - 1),
             "task": row.data.get("task"),
         }
         for row in journal.loops()

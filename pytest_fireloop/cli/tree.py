@@ -37,7 +37,7 @@ class TreeState:
         loops = journal.loops()
         if loop_id is None and loops:
             # a start that was refused ran nothing, and hides no loop before it
-            return next((row for row in loops if journal.iterations(row.loop_id)), loops[0])
+            return next((row for row in loops if journal.count_iterations(row.loop_id)), loops[0])
         for row in loops:
             if row.loop_id == loop_id:
                 return row

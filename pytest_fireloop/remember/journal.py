@@ -157,6 +157,15 @@ class Journal:
         query = "SELECT data FROM iterations WHERE loop_id = ? ORDER BY number"
         return [json.loads(row[0]) for row in self._read(query, (loop_id,))]
 
+    def count_iterations(self, loop_id: str) -> int:
+        """Count a loop's iterations, the baseline included, without reading them."""
+        return int(self._read("SELECT count(*) FROM iterations WHERE loop_id = ?", (loop_id,)).fetchone()[0])
+
+    def checkpoints(self) -> set[str]:
+        """Return the commits that iterations of any loop stand for, without reading the rest of them."""
+        query = "SELECT json_extract(data, '$.checkpoint') FROM iterations"
+        return {row[0] for row in self._read(query, ()) if row[0]}
+
     def request(self, name: str) -> None:
         """Leave a request for the running loop, such as `stop`."""
         with self._write() as database:

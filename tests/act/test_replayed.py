@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fireloop.act.open_loop import ask, find
+from pytest_fireloop.act.open_loop import ask, fold
 from pytest_fireloop.act.owner import Owner
 from pytest_fireloop.act.referee import Referee
 from pytest_fireloop.judge.circuit import Admission
@@ -47,8 +47,12 @@ class Loop:
     def admission(self, asker: int | None = None) -> Admission | None:
         journal = Journal(self.state / "journal.sqlite")
         try:
-            loop = find(journal, ENVIRONMENT, self.profile)
-            return None if loop is None else ask(loop, journal, self.now, Owner.of(asker or os.getpid()))
+            row = journal.open_loop(PLUGIN, ENVIRONMENT)
+            return (
+                None
+                if row is None
+                else ask(fold(journal, row, self.profile), journal, self.now, Owner.of(asker or os.getpid()))
+            )
         finally:
             journal.close()
 

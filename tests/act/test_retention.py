@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_fireloop.act.checkpoints import CheckpointError, Checkpoints
-from pytest_fireloop.act.retention import KEPT, LOOSE, SLACK, prune, prune_when_due
+from pytest_fireloop.act.lock import TreeLock
+from pytest_fireloop.act.referee import Referee
+from pytest_fireloop.act.retention import KEPT, LOOSE, SLACK, is_due, prune
+from pytest_fireloop.observe.record import RunRecord, TestResult
 from pytest_fireloop.remember.journal import Journal
 
 
@@ -80,12 +83,12 @@ def test_it_is_due_only_when_many_have_come_together(
     monkeypatch.setattr("pytest_fireloop.act.retention.SLACK", 1)
     for number in range(3):
         store(state, journal, checkpoints, number)
-    assert prune_when_due(state, journal, checkpoints) is None
+    assert not is_due(journal, checkpoints)
     store(state, journal, checkpoints, 3)
-    done = prune_when_due(state, journal, checkpoints)
-    assert done is not None
-    assert done.loops == ("loop-1", "loop-0")
-    assert (KEPT, SLACK, LOOSE) == (50, 10, 100)
+    assert is_due(journal, checkpoints)
+    assert prune(state, journal, checkpoints, keep=2).loops == ("loop-1", "loop-0")
+    assert not is_due(journal, checkpoints)
+    assert (KEPT, SLACK, LOOSE) == (50, 10, 100), "as README says"
 
 
 def test_many_runs_of_no_loop_are_dropped_too(
@@ -95,10 +98,31 @@ def test_many_runs_of_no_loop_are_dropped_too(
     monkeypatch.setattr("pytest_fireloop.act.retention.LOOSE", 2)
     for number in range(5):
         (state.parent / "tree" / "file.txt").write_text(f"run {number}")
-        assert prune_when_due(state, journal, checkpoints) is None
+        assert not is_due(journal, checkpoints)
         checkpoints.take(f"run {number}")
-    done = prune_when_due(state, journal, checkpoints)
-    assert done is not None
+    assert is_due(journal, checkpoints)
+    done = prune(state, journal, checkpoints)
     assert (done.loops, done.checkpoints) == ((), 3)
     assert len(checkpoints.newest_first()) == 2
-    assert prune_when_due(state, journal, checkpoints) is None
+    assert not is_due(journal, checkpoints)
+
+
+def test_a_run_of_pytest_drops_nothing_while_a_loop_works_on_the_tree(
+    state: Path, journal: Journal, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_fireloop.act.retention.UNPACKED", 2)
+    monkeypatch.setattr("pytest_fireloop.act.retention.LOOSE", 1)
+    for number in range(3):
+        (state.parent / "tree" / "file.txt").write_text(f"run {number}")
+        checkpoints.take(f"run {number}")
+    lock = TreeLock(state)
+    for expected in (4, 1):
+        referee = Referee(state.parent / "tree", state, profile="balanced", forbid=False)
+        referee.judge(
+            RunRecord("r", exit_code=0, complete=True, tests=(TestResult("t.py::t", "passed"),)), forced=False
+        )
+        referee.close()
+        (state.parent / "tree" / "file.txt").write_text("more")
+        assert len(checkpoints.newest_first()) == expected
+        if expected > 1:
+            lock.release()
