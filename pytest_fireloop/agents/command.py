@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pytest_fireloop.act.process import Finished
 from pytest_fireloop.agents.agent import BLOCKED_MARK, Call, Invocation, Outcome
-from pytest_fireloop.agents.json_line import one_line
+from pytest_fireloop.observe.text import one_line
 
 #: What is kept of a plain command's output, in characters.
 KEPT = 200_000

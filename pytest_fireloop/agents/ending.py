@@ -5,9 +5,9 @@ from __future__ import annotations
 from pytest_fireloop.act.process import Finished
 from pytest_fireloop.agents.agent import BLOCKED_MARK, Outcome
 from pytest_fireloop.agents.failure import STATUS, Failure, kind_of_text
-from pytest_fireloop.agents.json_line import one_line
 from pytest_fireloop.agents.reset_time import epoch, reset_at
 from pytest_fireloop.agents.seen import Seen
+from pytest_fireloop.observe.text import one_line
 
 #: What error output may show of a call that came to nothing; the rest of it is noise.
 _TELLING = frozenset({"auth", "limit", "context", "provider", "turns"})

@@ -61,9 +61,3 @@ def total(source: Event, *names: str) -> int | None:
     """Add up the counts that an object has under some names; None where it has none of them."""
     found = [count for name in names if (count := whole(source.get(name))) is not None]
     return sum(found) if found else None
-
-
-def one_line(text: str, limit: int = 200) -> str:
-    """Return a text on one line, without anything that a terminal would obey."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in text[: limit * 5])
-    return " ".join(shown.split())[:limit]

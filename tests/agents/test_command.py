@@ -63,7 +63,7 @@ def test_error_output_explains_and_decides_nothing() -> None:
     assert reader.outcome(Finished(0), 0.0).status == "blocked"
     reader.line("working", error=False)
     outcome = reader.outcome(Finished(3), 0.0)
-    assert (outcome.status, outcome.detail) == ("crash", "exit status 3: warning: slow [0m")
+    assert (outcome.status, outcome.detail) == ("crash", "exit status 3: warning: slow")
     assert outcome.output_lines == 3
 
 
