@@ -15,8 +15,8 @@ WORDS = frozenset(
 )
 #: Where temporary files and homes are, for text that names a place which is not this machine's own.
 PLACES = (
-    (re.compile(r"(?<![\w/.>])/(?:private/)?(?:var/)?tmp(?=/)"), "<tmp>"),
-    (re.compile(r"(?<![\w/.>])(?:/root|/(?:home|Users)/[a-z_][\w-]{0,30})(?=[/'\"\s:,)]|$)"), "<home>"),
+    (re.compile(r"/(?<![\w/.>].)(?:private/)?(?:var/)?tmp(?=/)"), "<tmp>"),
+    (re.compile(r"/(?<![\w/.>].)(?:root|(?:home|Users)/[a-z_][\w-]{0,30})(?=[/'\"\s:,)]|$)"), "<home>"),
 )
 #: Users whose names are words that a text may mean otherwise stand for a user only in such a place.
 USER_PLACE = r"(?:(?<=[/\\'\"=@:(~])|(?<=\buser )|(?<=\brole )|(?<=\bowner )|(?<=\blogin )|(?<=\bfor )|(?<=\bby ))"
@@ -96,4 +96,4 @@ def _without_times(text: str, start: float | None, loose: bool) -> str:
         text = NAMED[1].sub(lambda found: near(found, found[3], MONTHS.get(found[1].lower(), 0), found[2]), text)
     if any(str(int(start) + away)[:5] in text for away in (-DAY, 0, DAY)):
         text = EPOCH.sub(lambda found: "<time>" if abs(int(found[1]) - start) <= DAY else found[0], text)
-    return EXACT.sub("<time>", text) if loose and ":" in text else text
+    return EXACT.sub("<time>", text) if loose and ":" in text and "-" in text else text

@@ -77,7 +77,7 @@ def _is_compared(found: re.Match[str]) -> bool:
 MASKS = (
     Mask("colour", COLOUR, "", "terminal colour codes", "\x1b[31mE\x1b[0m", ("\x1b",)),
     # eight digits are as often the code of an error as an address; an object says where it is
-    Mask("address", re.compile(r"\b0x(?:[0-9a-fA-F]{9,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16}|(?<= at 0x)[0-9a-fA-F]{5,8}\b)"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
+    Mask("address", re.compile(r"0x(?<!\w0x)(?:[0-9a-fA-F]{9,16}\b|[0-9a-fA-F]{0,16}\.\.\.[0-9a-fA-F]{0,16}|(?<= at 0x)[0-9a-fA-F]{5,8}\b)"), "0x?", "object addresses move", "<A at 0x7f3a5c0d1e80>", ("0x",)),
     Mask("identity", re.compile(r"\bid=(?:'\d{9,20}'|\d{12,20}\b|'?\d{2,20}\.\.\.\d{0,20}'?)"), "id=?", "id() is an address", "<Mock id='140186619308688'>", ("id=",)),
     # where Linux and macOS put the heap and what is mapped
     Mask("address as a number", re.compile(r"[19](?<![\w.].)(?:(?<=9)[3-6]\d{12}|(?<=1)(?:3[89]|40)\d{12})(?![\w.])"), "<address>", "id() is an address", "140186619308688", length=14),
