@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -96,13 +97,17 @@ def run(reporter: Reporter, tree: Path, scratch: Path) -> Cost:
 
 def compare(tests: int, rounds: int, reporters: tuple[Reporter, ...]) -> bool:
     """Print the table for one size of suite; return whether the targets were met."""
+    shuffle = random.Random(tests)
     costs: dict[str, list[Cost]] = {reporter.name: [] for reporter in (PLAIN, *reporters)}
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         tree = make_suite(scratch, tests)
         run(PLAIN, tree, scratch)  # byte code, file cache
+        order = [PLAIN, *reporters]
         for _ in range(rounds):
-            for reporter in (PLAIN, *reporters):
+            # each time in another order: what runs before, and a machine that slows down, must not favour one of them
+            shuffle.shuffle(order)
+            for reporter in order:
                 costs[reporter.name].append(run(reporter, tree, scratch))
     plain = costs[PLAIN.name]
     print(
@@ -130,7 +135,7 @@ def main() -> int:
     """Print one table for each size and return 1 when a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tests", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     present = tuple(each for each in REPORTERS if importlib.util.find_spec(each.module) is not None)
     for missing in (each for each in REPORTERS if each not in present):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import time
 from collections.abc import Collection, Mapping
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
-from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.retention import is_due, prune
-from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.inside.scope import OVERRIDES, PATHS
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import Delta, compare, on_the_same_tree, turned
@@ -185,6 +182,8 @@ class Referee:
         files = self._files(checkpoint.commit)
         if self._outputs.isdisjoint(files):
             return checkpoint
+        import hashlib
+
         rest = sorted(item for item in files.items() if item[0] not in self._outputs)
         return replace(checkpoint, tree=hashlib.sha1(repr(rest).encode("utf-8", "surrogatepass")).hexdigest())  # noqa: S324 - as git names trees
 
@@ -266,5 +265,9 @@ def _coverage(earlier: PastRun | None, record: RunRecord) -> dict[str, Any] | No
 def _facts(
     number: int, record: RunRecord, changes: ChangeSet, checkpoint: Checkpoint, flaky: tuple[str, ...]
 ) -> dict[str, Any]:
+    # imported where there is a loop: most runs of a good suite have none
+    from pytest_fireloop.act.measure import Observation, trace_iteration
+    from pytest_fireloop.agents.agent import Outcome
+
     outcome = Outcome("ok") if number else None
     return trace_iteration(Observation(number, time.time(), outcome, record, changes, checkpoint.tree, flaky))

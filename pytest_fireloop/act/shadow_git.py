@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -139,6 +138,8 @@ class ObjectReader:
             raise CheckpointError(f"there is no checkpoint object {wanted!r}")
         content = self._answers.read(int(head[2]))
         self._answers.read(1)
+        import hashlib
+
         found = hashlib.sha256() if len(head[0]) == 64 else hashlib.sha1(usedforsecurity=False)
         found.update(b"%s %d\0" % (head[1], len(content)))
         found.update(content)

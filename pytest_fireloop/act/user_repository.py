@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fireloop.inside.hashing import blake2b
 from pytest_fireloop.observe.text import one_line
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _hash(*parts: bytes) -> str:
-    found = hashlib.blake2b(digest_size=8)
+    found = blake2b(digest_size=8)
     for part in parts:
         found.update(b"%d:" % len(part))
         found.update(part)

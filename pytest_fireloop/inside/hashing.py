@@ -8,7 +8,7 @@ try:
 except ImportError:  # pragma: no cover - an interpreter built without it
     from hashlib import blake2b
 
-__all__ = ["digest"]
+__all__ = ["blake2b", "digest"]
 
 
 def digest(text: str, size: int) -> str:

@@ -12,6 +12,8 @@ INSIDE_LOOP = "FIRELOOP_LOOP"
 LINE = "exit code {code}: the process ended with 0 before its run was judged; that is no green"
 
 _original, _getpid = os._exit, os.getpid
+#: The modules that hold `_exit`: `os` has it from the system's own.
+_HOLDERS = tuple(sys.modules[name] for name in ("os", "posix", "nt") if name in sys.modules)
 _current: LastWord | None = None
 
 
@@ -31,7 +33,7 @@ class LastWord:
         # one that stood before a configuration was there stood for the same run
         self._before = None if _current is None or _current.config is None else _current
         _current = self
-        os._exit = leave  # type: ignore[assignment]
+        _give(leave)
         if self.config is not None and (self._before is not None or not _is_pytest_itself()):
             self.config.add_cleanup(self._stand_down)
 
@@ -40,7 +42,7 @@ class LastWord:
         global _current
         _current = self._before
         if _current is None:
-            os._exit = _original
+            _give(_original)
 
     def let_be(self) -> None:
         """Have no say any more: the run is not judged."""
@@ -67,6 +69,11 @@ class LastWord:
         if sys.__stderr__ is not None:
             sys.__stderr__.write(f"fire-loop: {line}\n")
             sys.__stderr__.flush()
+
+
+def _give(function: Any) -> None:
+    for module in _HOLDERS:
+        module._exit = function  # type: ignore[attr-defined]  # noqa: SLF001 - documented, for all its name
 
 
 def _is_pytest_itself() -> bool:

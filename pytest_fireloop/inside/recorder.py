@@ -49,6 +49,7 @@ class Recorder(Guarded):
         self._problem: str | None = None
         self._interrupted: str | None = None
         self._end_code: int | None = None
+        self._finished: dict[str, Any] | None = None
         self._workers: dict[str, Any] = {}
         self._file: RecordFile | None = None
         self._clock = time.perf_counter
@@ -165,11 +166,12 @@ class Recorder(Guarded):
         if self.tail is None:
             return
         exit_code = int(session.exitstatus) if self._end_code is None else self._end_code
-        self._finish(exit_code)
-        if self.referee is not None:
-            self.referee.settle(session, exit_code, self.incomplete_reason(exit_code))
         if self._file is not None and not self.path:
             self._file.remove()
+        else:
+            self._finish(exit_code)
+        if self.referee is not None:
+            self.referee.settle(session, exit_code, self.incomplete_reason(exit_code))
 
     @guarded
     def _broken(self, error: BaseException) -> None:
@@ -184,7 +186,10 @@ class Recorder(Guarded):
         assert self.tail is not None
         if self._file is not None:
             why = self.incomplete_reason(exit_code)
-            self._file.finish({"exit_code": exit_code, "complete": why is None, "incomplete_reason": why, **self.tail})
+            end = {"exit_code": exit_code, "complete": why is None, "incomplete_reason": why, **self.tail}
+            if end != self._finished:
+                self._file.finish(end)
+                self._finished = end
 
     def incomplete_reason(self, exit_code: int) -> str | None:
         """Return why the run is incomplete, given its exit code."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
+
+from pytest_fireloop.inside.hashing import blake2b
 
 #: Written by tools, by file name or by folder; named among the files, left out of the line counts.
 GENERATED_NAMES = (
@@ -133,4 +134,4 @@ def _kind(path: str, is_test: Callable[[str], bool]) -> str:
 
 def _hash(parts: Iterable[str]) -> str:
     text = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+    return blake2b(text, digest_size=8).hexdigest()

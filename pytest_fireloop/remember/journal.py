@@ -8,9 +8,8 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 VERSION = 2
 BUSY_S = 30.0
@@ -39,9 +38,11 @@ class JournalDamagedError(JournalError):
     """The file is no journal any more, so that the state of the circuit is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopRow:
-    """One loop as the journal holds it; `data` is its settings, prompt and, at the end, its summary."""
+class LoopRow(NamedTuple):
+    """One loop as the journal holds it; `data` is its settings, prompt and, at the end, its summary.
+
+    A tuple, for each run of pytest asks whether it may start, and making a dataclass takes a fifth of that.
+    """
 
     loop_id: str
     kind: str

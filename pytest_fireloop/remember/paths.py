@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from pytest_fireloop.inside.hashing import blake2b
 
 #: In a state folder, the file that holds the real path of the tree.
 OWNER = "tree"
@@ -32,7 +33,7 @@ def state_folder(tree: Path, environment: Mapping[str, str], wanted: str | None 
         return Path(os.path.realpath(environment["FIRELOOP_DIR"]))
     real = os.path.realpath(tree)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(real))[:40] or "root"
-    digest = hashlib.blake2b(os.fsencode(real), digest_size=6).hexdigest()
+    digest = blake2b(os.fsencode(real), digest_size=6).hexdigest()
     return Path(os.path.realpath(state_root(environment))) / f"{name}-{digest}"
 
 

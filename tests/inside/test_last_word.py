@@ -22,6 +22,7 @@ ENDINGS = {
     "exit in sessionstart": "def pytest_sessionstart(): pytest.exit('x', returncode=0)\n",
     "main answers": "def pytest_cmdline_main(config): return 0\n",
     "_exit at import": "os._exit(0)\n",
+    "the system's own _exit": "import posix\nposix._exit(0)\n",
     "_exit in sessionfinish": "def pytest_sessionfinish(): os._exit(0)\n",
     "_exit in summary": "def pytest_terminal_summary(): os._exit(0)\n",
     "_exit in unconfigure": "def pytest_unconfigure(): os._exit(0)\n",
