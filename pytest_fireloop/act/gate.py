@@ -11,6 +11,7 @@ from pytest_fireloop.judge.facts import Facts
 from pytest_fireloop.judge.judge import Admission, Decision, State, admit, begin, decide, notice_clock
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.observe.text import plural
 from pytest_fireloop.remember.journal import RUNNER, Journal
 from pytest_fireloop.remember.ledger import Ledger
 from pytest_fireloop.remember.paths import state_root
@@ -70,7 +71,8 @@ class Gate:
             return Ending("interrupted", "stopped by `fireloop stop`")
         if number >= self.first + settings.max_iterations:
             return Ending(
-                "limit", f"the limit of {settings.max_iterations} iterations was reached and the tests are not green"
+                "limit",
+                f"the limit of {plural(settings.max_iterations, 'iteration')} was reached and the tests are not green",
             )
         if self.seconds > settings.max_time_s:
             return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")

@@ -36,7 +36,7 @@ from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.evidence import reason
 from pytest_fireloop.show.iteration import iteration_line
 from pytest_fireloop.show.loop_file import LoopFile
-from pytest_fireloop.show.summary import counts_line
+from pytest_fireloop.show.summary import record_line
 
 
 class Loop:
@@ -160,7 +160,7 @@ class Loop:
             baseline = take_baseline(self.command, self.folder)
         self.tree.start = checkpoint.commit
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
-        self.display.line(f"baseline: {counts_line(baseline.record.counts)} in {baseline.record.duration_s:.1f} s")
+        self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")
         if baseline.problem is not None:
             return baseline.problem
         facts = self._facts(0, None, baseline.record, ChangeSet.of(()))
@@ -184,7 +184,7 @@ class Loop:
             run = run_tests(self.command, work=self.folder)
         record, verification = self.check.believed(run, self.progress, told=True)
         self.progress.record = record
-        self.display.line(f"the tests as they are: {counts_line(record.counts)}")
+        self.display.line(f"the tests as they are: {record_line(record)}")
         if verification is not None and verification.green and self.settings.until == "green":
             return Ending("green", verification.reason)
         return None

@@ -21,6 +21,16 @@ class Parser(argparse.ArgumentParser):
         sys.exit(usage_error(self.prog, message))
 
 
+def version() -> str:
+    """Return the installed version of this package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pytest-fireloop")
+    except PackageNotFoundError:  # run from a folder that was never installed
+        return "unknown"
+
+
 def usage_error(program: str, message: str) -> int:
     """Print one line on standard error and return 4."""
     text = " ".join(message.split())

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pytest_fireloop.cli.arguments import usage_error
+from pytest_fireloop.cli.arguments import usage_error, version
 from pytest_fireloop.cli.guard import guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words or words[0] in {"-h", "--help"}:
         sys.stdout.write(_help())
         return 0 if words else EXIT_CODES["usage"]
+    if words == ["--version"]:
+        sys.stdout.write(f"{PROGRAM} {version()}\n")
+        return 0
     if words[0] not in COMMANDS:
         return usage_error(PROGRAM, f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
     return guarded(PROGRAM, lambda: _run(words[0], words[1:]))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fireloop.cli.arguments import Parser, amount, count, duration, usage_error
+from pytest_fireloop.cli.arguments import Parser, amount, count, duration, usage_error, version
 from pytest_fireloop.cli.guard import discard_output, guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
@@ -73,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     cut = words.index("--") if "--" in words else len(words)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
+    if words == ["--version"]:
+        print(PROGRAM, version())
+        return 0
     return guarded(PROGRAM, lambda: _main(words[:cut], tuple(words[cut + 1 :])))
 
 

@@ -9,6 +9,7 @@ from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.act.retention import KEPT, expendable, prune
 from pytest_fireloop.cli.arguments import count
 from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.observe.text import plural
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,5 +33,6 @@ def main(argv: Sequence[str]) -> int:
         )
     finally:
         lock.release()
-    print(f"dropped {len(done.loops)} loops and {done.checkpoints} checkpoints; {len(journal.loops())} loops are kept")
+    dropped = f"{plural(len(done.loops), 'loop')} and {plural(done.checkpoints, 'checkpoint')}"
+    print(f"dropped {dropped}; kept {plural(len(journal.loops()), 'loop')}")
     return 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.cli.tree import TreeState, parser
-from pytest_fireloop.remember.journal import JournalDamagedError
+from pytest_fireloop.remember.journal import Journal, JournalDamagedError, LoopRow
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,7 +21,9 @@ def main(argv: Sequence[str]) -> int:
         journal = state.journal()
         for row in journal.loops():
             if row.verdict is None:
-                journal.end_loop(row.loop_id, "interrupted", {**(row.data.get("summary") or {}), "reason": "reset"})
+                journal.end_loop(
+                    row.loop_id, _came_to(journal, row), {**(row.data.get("summary") or {}), "reason": "reset"}
+                )
             if row.verdict in {None, "circuit_open"}:
                 # what it came to stays in the history
                 journal.note(row.loop_id, reset_at=time.time())
@@ -34,3 +36,10 @@ def main(argv: Sequence[str]) -> int:
             lock.release()
     sys.stdout.write("the circuit is closed; the next red run begins a new loop\n")
     return 0
+
+
+def _came_to(journal: Journal, row: LoopRow) -> str:
+    """Return the verdict of a loop that nobody ended: its circuit may have been open."""
+    rows = journal.iterations(row.loop_id)
+    decision = (rows[-1].get("decision") if rows else None) or {}
+    return "circuit_open" if (decision.get("circuit") or {}).get("state") == "OPEN" else "interrupted"

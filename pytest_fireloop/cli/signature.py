@@ -32,18 +32,21 @@ def main(argv: Sequence[str]) -> int:
     options = made.parse_args(argv)
     if not options.files and not options.records:
         return usage_error(PROGRAM, "no file is given; name a run record or a JUnit report")
+    where = ""
     try:
         if options.records:
-            for line in Path(options.records).read_text(encoding="utf-8").splitlines():
+            for number, line in enumerate(Path(options.records).read_text(encoding="utf-8").splitlines(), start=1):
+                where = f"{options.records}:{number}: "
                 if line.strip():
                     print(signature(facts_of(json.loads(line))))
+        where = ""
         if options.files:
             records = [_read(Path(path)) for path in options.files]
             for line in cause_lines(group_by_cause(*records)):
                 print(line)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecordError) as error:
         named = "" if isinstance(error, RecordError | OSError) else f"{type(error).__name__}: "
-        return usage_error(PROGRAM, f"{named}{error}")
+        return usage_error(PROGRAM, f"{where}{named}{error}")
     return 0
 
 

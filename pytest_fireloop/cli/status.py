@@ -44,7 +44,8 @@ def main(argv: Sequence[str]) -> int:
         return 0
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
     sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {data['verdict']}\n")
-    sys.stdout.write(f"iterations: {data['iterations']}, health {data['health']}, level {data['level']}\n")
+    judged = f", health {data['health']}, level {data['level']}" if decision else ""
+    sys.stdout.write(f"iterations: {data['iterations']}{judged}\n")
     if decision:
         sys.stdout.write("\n".join(status_lines(rows[-1]["facts"], decision)) + "\n")
     retry = circuit.get("retry_at")

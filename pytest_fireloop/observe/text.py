@@ -24,6 +24,11 @@ def one_line(text: str, limit: int = 200) -> str:
     return clean(" ".join(text.split()), limit)
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun, as in `1 file` and `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def fenced(text: str) -> str:
     """Put text between code fences that nothing inside can close."""
     longest = max((len(run) for run in FENCE.findall(text)), default=2)

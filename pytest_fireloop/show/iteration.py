@@ -7,7 +7,8 @@ from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.show.summary import counts_line
+from pytest_fireloop.observe.text import plural
+from pytest_fireloop.show.summary import record_line
 
 
 def iteration_line(
@@ -18,8 +19,8 @@ def iteration_line(
     agent = outcome.status if not outcome.detail else f"{outcome.status} ({outcome.detail})"
     parts = [
         f"iteration {number}: agent {agent}",
-        f"{len(changes.files)} file{'' if len(changes.files) == 1 else 's'} changed",
-        f"{counts_line(after.counts)} (+{len(delta.newly_passing)} -{len(delta.newly_failing)})",
+        f"{plural(len(changes.files), 'file')} changed",
+        f"{record_line(after)} (+{len(delta.newly_passing)} -{len(delta.newly_failing)})",
         f"score {decision.score:+d}, {decision.health}, {decision.level}",
     ]
     if not after.complete and after.incomplete_reason:

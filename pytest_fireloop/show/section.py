@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.observe.text import one_line, plural
 
 if TYPE_CHECKING:
     from pytest_fireloop.act.referee import Judged
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pytest_fireloop.observe.delta import Delta
 
 SHOWN = 5
+FIRST = "the first run here: there is none to compare it with"
 
 
 def section_lines(judged: Judged) -> list[str]:
     """Return the section: delta, changes, score, health, circuit, findings, and on a trip what would close it."""
-    lines = [] if judged.delta is None else delta_lines(judged.delta)
+    lines = [FIRST] if judged.delta is None else delta_lines(judged.delta)
     if judged.changes is not None:
         ratio = judged.changes.test_fix_ratio
         share = "" if ratio is None else f", {ratio:.0%} of the lines in tests"
-        number = len(judged.changes.files)
-        lines.append(f"changes: {number} file{'s' * (number != 1)}{share}")
+        lines.append(f"changes: {plural(len(judged.changes.files), 'file')}{share}")
     if judged.coverage is not None:
         moved = judged.coverage.get("delta")
         lines.append(f"coverage: {judged.coverage['total']:g} %" + ("" if moved is None else f" ({moved:+g})"))

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pytest_fireloop.observe.text import one_line, plural
+
+if TYPE_CHECKING:
+    from pytest_fireloop.observe.record import RunRecord
 
 SHOWN = 10
 PLACES = {"room": "in the room", "in_place": "in place"}
@@ -14,6 +19,16 @@ def counts_line(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number) or "no tests"
 
 
+def record_line(record: RunRecord) -> str:
+    """Return the counts of a run, with the first file that could not be collected and why."""
+    errors = record.collection_errors
+    if not errors:
+        return counts_line(record.counts)
+    first = one_line(f"{errors[0].path}: {errors[0].message or errors[0].exception}", 120)
+    said = f"{plural(len(errors), 'file')} cannot be collected ({first})"
+    return f"{counts_line(record.counts)}, {said}" if record.tests else said
+
+
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return the summary as lines for people."""
     lines = [f"verdict: {summary['verdict']} (exit {summary['exit_code']})", f"reason: {summary['reason']}"]
@@ -22,7 +37,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         f"iterations: {summary['iterations']}, agent calls: {calls}, time: {summary['duration_s']:.1f} s, "
         f"files changed: {summary['files_changed']}"
     )
-    if summary["baseline"]:
+    if any(summary["baseline"].values()) or any(summary["final"].values()):
         lines.append(f"tests: {counts_line(summary['baseline'])} -> {counts_line(summary['final'])}")
     for name in ("fixed", "broken", "still_failing", "flaky"):
         nodes = summary[name]

@@ -62,6 +62,7 @@ def test_a_loop_from_red_to_green(tree: Path, run: Run) -> None:
     assert code == 1
     assert "a loop begins" in text
     assert "delta" not in record
+    assert "the first run here: there is none to compare it with" in text
     (tree / "calc.py").write_text(FIXED)
     code, text, record = run()
     assert code == 0
@@ -96,6 +97,7 @@ def test_a_stuck_loop_opens_the_circuit_and_refuses_to_run(tree: Path, run: Run)
     status = json.loads(fireloop(tree, "status", "--json").stdout)
     assert (status["circuit"]["state"], status["verdict"]) == ("OPEN", "open")
     assert fireloop(tree, "reset").returncode == 0
+    assert "circuit_open" in fireloop(tree, "history").stdout
     code, text, _ = run()
     assert code == 1
     assert "a loop begins" in text

@@ -204,7 +204,9 @@ def test_failure_records_that_are_damaged_are_refused_in_one_line(
 ) -> None:
     (project / "a.jsonl").write_text(json.dumps({"message": "a"}) + "\n" + line + "\n", encoding="utf-8")
     assert main(["--records", "a.jsonl"]) == 4
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "a.jsonl:2: " in said
 
 
 def test_one_signature_a_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
