@@ -28,8 +28,10 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """Keep the state of loops, the user's home and the developer's own plugins out of every test."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("FIRELOOP", "GIT_", "PYTEST_XDIST", "COV_CORE", "TOX_")) or name == "PYTEST_ADDOPTS":
+        if name.startswith(("FIRELOOP", "GIT_", "PYTEST_XDIST", "COV_CORE", "TOX_")):
             monkeypatch.delenv(name)
+    # at the end of each run it imports all of its library, which takes as long as the rest of a small run
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
