@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import secrets
 import time
@@ -12,6 +13,7 @@ from pytest_fireloop.act import user_repository
 from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.caller import Caller
 from pytest_fireloop.act.checkpoints import CheckpointError
+from pytest_fireloop.act.end_signals import finish_undisturbed
 from pytest_fireloop.act.gate import Gate
 from pytest_fireloop.act.green_check import GreenCheck
 from pytest_fireloop.act.left_behind import end_left_behind
@@ -89,12 +91,14 @@ class Loop:
         try:
             ending = self._work()
         except KeyboardInterrupt:
+            finish_undisturbed()
             ending = self._interrupted()
         except CheckpointError as error:
             ending = Ending(
                 "error", f"{error}; the last checkpoint is {self.tree.commit if self.tree.latest else 'none'}"
             )
         finally:
+            finish_undisturbed()
             self.check.end()
         if self.check.green_in_place and ending.verdict in {"limit", "circuit_open"}:
             why = f"{self.check.why_rejected()}{self.tree.hint(self.progress.baseline)}"
@@ -135,7 +139,8 @@ class Loop:
     def _interrupted(self) -> Ending:
         """Store the tree as it is found; what an agent had begun stays in it."""
         if self.tree.latest is not None:
-            self.tree.take("interrupted")
+            with contextlib.suppress(CheckpointError):
+                self.tree.take("interrupted")
         left = "; the agent's edits are still in the tree" if self.tree.files_changed() else ""
         return Ending("interrupted", f"interrupted from the keyboard or by a signal{left}")
 

@@ -63,7 +63,7 @@ class Progress:
 
 def summarise(
     *,
-    loop_id: str,
+    loop_id: str | None,
     ending: Ending,
     progress: Progress,
     verification: Verification | None,

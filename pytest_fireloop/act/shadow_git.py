@@ -101,6 +101,7 @@ class ShadowGit:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            process_group=0,
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -202,7 +203,14 @@ def join_names(names: Iterable[str]) -> bytes:
 def _call(words: Sequence[str], environment: Mapping[str, str], given: bytes, folder: Path) -> bytes:
     try:
         done = subprocess.run(
-            words, env=environment, input=given, capture_output=True, timeout=TIMEOUT_S, check=False, cwd=folder
+            words,
+            env=environment,
+            input=given,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            cwd=folder,
+            process_group=0,  # an interrupt from the keyboard is for us to act on
         )
     except FileNotFoundError as error:
         if not folder.is_dir():

@@ -32,6 +32,10 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; a fault of ours is one line and 3."""
     words = list(sys.argv[1:] if argv is None else argv)
+    return guarded(PROGRAM, lambda: _main(words))
+
+
+def _main(words: Sequence[str]) -> int:
     if not words or words[0] in {"-h", "--help"}:
         sys.stdout.write(_help())
         return 0 if words else EXIT_CODES["usage"]
@@ -40,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if words[0] not in COMMANDS:
         return usage_error(PROGRAM, f"there is no command {words[0]!r}; known are {', '.join(COMMANDS)}")
-    return guarded(PROGRAM, lambda: _run(words[0], words[1:]))
+    return _run(words[0], words[1:])
 
 
 def _run(command: str, words: Sequence[str]) -> int:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pytest_fireloop.act.end_signals import interrupt_work
 from pytest_fireloop.cli.arguments import Parser, amount, count, duration, usage_error, version
-from pytest_fireloop.cli.guard import discard_output, guarded
-from pytest_fireloop.judge.verdict import EXIT_CODES
+from pytest_fireloop.cli.ending import BEFORE_IT_BEGAN, tell_early_ending, tell_ending
+from pytest_fireloop.cli.guard import guarded, internal_error
+from pytest_fireloop.judge.verdict import Ending
+
+if TYPE_CHECKING:
+    from pytest_fireloop.act.loop import Loop
 
 PROGRAM = "fireloop-test"
 EPILOG = """\
@@ -71,39 +73,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one loop and return its exit code; a fault of ours is one line and 3."""
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
     if words == ["--version"]:
         print(PROGRAM, version())
         return 0
-    return guarded(PROGRAM, lambda: _main(words[:cut], tuple(words[cut + 1 :])))
+    interrupt_work()
+    return guarded(PROGRAM, lambda: _main(words[:cut], tuple(words[cut + 1 :])), told="--json" in words[:cut])
 
 
 def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
-    from pytest_fireloop.act.checkpoints import CheckpointError
     from pytest_fireloop.act.interpreter import InterpreterError
     from pytest_fireloop.act.lock import LockedError
     from pytest_fireloop.act.settings import SettingsError
     from pytest_fireloop.agents.command import CommandError
-    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
 
-    parser = build_parser()
     try:
-        options = _options(parser, words)
-        return run_loop(options, pytest_args)
+        return run_loop(_options(build_parser(), words), pytest_args)
     except (SettingsError, InterpreterError, CommandError, LockedError) as error:
         return usage_error(PROGRAM, str(error))
-    except JournalDamagedError as error:
-        usage_error(PROGRAM, str(error))
-        return EXIT_CODES["circuit_open"]
-    except (JournalError, CheckpointError) as error:
-        usage_error(PROGRAM, str(error))
-        return EXIT_CODES["error"]
 
 
 def _options(parser: Parser, words: Sequence[str]) -> Namespace:
     """Parse the command line over the project's own settings."""
     from pytest_fireloop.act.settings import SettingsError, project_settings
+    from pytest_fireloop.cli.tree import current_folder
 
     actions = {
         option.removeprefix("--").replace("-", "_"): action
@@ -112,7 +104,7 @@ def _options(parser: Parser, words: Sequence[str]) -> Namespace:
         if option.startswith("--") and option not in {"--help", "--example", "--json", "--dry-run"}
     }
     defaults: dict[str, Any] = {}
-    for name, value in project_settings(Path.cwd(), {name: name for name in actions}).items():
+    for name, value in project_settings(current_folder(), {name: name for name in actions}).items():
         action = actions[name]
         if action.nargs == 0:
             if not isinstance(value, bool):
@@ -132,10 +124,37 @@ def _options(parser: Parser, words: Sequence[str]) -> Namespace:
 
 
 def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | None = None) -> int:
-    """Run one loop, or go on with an earlier one, and return its exit code.
+    """Run one loop, or go on with an earlier one, and return its exit code; whatever happens is told to scripts as well.
 
-    Raises what stands in the way before it begins: a wrong setting, another loop, a journal that cannot be used.
+    Raises what is wrong with the usage before it begins: a setting, another loop.
     """
+    from pytest_fireloop.act.checkpoints import CheckpointError
+    from pytest_fireloop.act.interpreter import InterpreterError
+    from pytest_fireloop.act.lock import LockedError
+    from pytest_fireloop.act.settings import SettingsError
+    from pytest_fireloop.agents.command import CommandError
+    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
+
+    begun: list[Loop] = []
+    try:
+        interrupt_work()
+        return _run_loop(options, pytest_args, resumes, begun)
+    except (SettingsError, InterpreterError, CommandError, LockedError, BrokenPipeError):
+        raise
+    except JournalDamagedError as error:
+        ending = Ending("circuit_open", str(error))
+    except (JournalError, CheckpointError) as error:
+        ending = Ending("error", str(error))
+    except KeyboardInterrupt:
+        ending = BEFORE_IT_BEGAN
+    except Exception as error:  # the last guard
+        if os.environ.get("FIRELOOP_DEBUG"):
+            raise
+        ending = Ending("error", internal_error(error))
+    return tell_early_ending(PROGRAM, ending, machine_output=options.json, loop=begun[0] if begun else None)
+
+
+def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | None, begun: list[Loop]) -> int:
     from pytest_fireloop.act.example import copy_example
     from pytest_fireloop.act.interpreter import find_interpreter
     from pytest_fireloop.act.lock import TreeLock
@@ -143,18 +162,19 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     from pytest_fireloop.act.resumed import Resumed
     from pytest_fireloop.act.settings import LoopSettings, SettingsError
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
+    from pytest_fireloop.cli.task import read_task
+    from pytest_fireloop.cli.tree import current_folder
     from pytest_fireloop.remember.journal import Journal
     from pytest_fireloop.remember.paths import claim, state_folder, unfit
     from pytest_fireloop.show.display import Display
-    from pytest_fireloop.show.summary import summary_lines
 
-    task = _task(options)
+    task = read_task(options.prompt, options.prompt_file)
     for word in pytest_args:
         if word in NO_RUN:
             raise SettingsError(f"{word} runs no test; leave it out of pytest's arguments")
     display = Display(machine_output=options.json, quiet=options.quiet)
     environment = dict(os.environ)
-    tree = Path.cwd().resolve()
+    tree = current_folder()
     python = options.python
     if options.example is not None:
         tree = copy_example(options.example)
@@ -167,8 +187,7 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     agent = choose_agent(options.agent, plugin_manager(), environment)
     missing = agent.missing(environment)
     if missing is not None:
-        usage_error(PROGRAM, missing)
-        return EXIT_CODES["agent_unavailable"]
+        return tell_early_ending(PROGRAM, Ending("agent_unavailable", missing), machine_output=options.json)
     if options.model is not None and not agent.takes_model:
         raise SettingsError(f"--model: the agent {agent.name!r} takes none; a command takes it where {{model}} stands")
     try:
@@ -212,43 +231,12 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
         if options.dry_run:
             sys.stdout.write(loop.preview())
             return 0
+        begun.append(loop)
         summary = loop.run()
     finally:
         journal.close()
         lock.release()
-    if summary["verdict"] == "usage":
-        return usage_error(PROGRAM, summary["reason"])
-    if options.json:
-        try:
-            sys.stdout.write(json.dumps(summary) + "\n")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            discard_output()  # nobody reads the summary, the exit code still tells
-    for line in summary_lines(summary):
-        display.always(line)
-    return int(summary["exit_code"])
-
-
-def _task(options: Namespace) -> str:
-    from pytest_fireloop.act.settings import SettingsError
-
-    if options.prompt is not None and options.prompt_file is not None:
-        raise SettingsError("give the prompt or --prompt-file, not both")
-    text = options.prompt
-    if options.prompt_file is not None:
-        try:
-            text = sys.stdin.read() if options.prompt_file == "-" else Path(options.prompt_file).read_text("utf-8")
-        except (OSError, UnicodeError) as error:
-            raise SettingsError(f"--prompt-file: cannot read {options.prompt_file!r}: {error}") from error
-    if text is None or not text.strip():
-        raise SettingsError(
-            'the prompt is empty; say what is to be done, as in: fireloop-test "fix failing auth tests"'
-        )
-    return str(text)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+    return tell_ending(PROGRAM, summary, machine_output=options.json, quiet=options.quiet)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.remember.journal import Journal, LoopRow
 from pytest_fireloop.remember.paths import state_folder, unfit
@@ -14,11 +15,19 @@ class NoLoopError(Exception):
     """There is no such loop or iteration in this tree; the message is one line."""
 
 
+def current_folder() -> Path:
+    """Return the real path of the current folder; raises SettingsError where it was removed under us."""
+    try:
+        return Path.cwd().resolve()
+    except OSError as error:
+        raise SettingsError("the current folder does not exist any more; change to the folder of a project") from error
+
+
 class TreeState:
     """The journal of one tree, opened only where it exists."""
 
     def __init__(self, wanted: str | None) -> None:
-        self.tree = Path.cwd().resolve()
+        self.tree = current_folder()
         self.folder = state_folder(self.tree, os.environ, wanted)
         self.journal_path = self.folder / "journal.sqlite"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,10 +20,22 @@ def state_root(environment: Mapping[str, str]) -> Path:
     if os.path.isabs(base):
         return Path(base) / "fireloop"
     home = environment.get("HOME") or ""
-    if not os.path.isabs(home):
-        # no home to speak of, as under some service managers: a private folder beside the user's other temporary files
-        return Path(environment.get("TMPDIR") or "/tmp") / f"fireloop-{os.getuid()}"  # noqa: S108 - made with mode 0700
-    return Path(home) / ".local" / "state" / "fireloop"
+    folder = Path(home) / ".local" / "state" / "fireloop"
+    return folder if os.path.isabs(home) and _is_or_can_be_made(folder) else temporary_root(environment)
+
+
+def temporary_root(environment: Mapping[str, str]) -> Path:
+    """Return the folder for users without a home to speak of, as under some service managers and in containers."""
+    place = environment.get("TMPDIR") or "/tmp"  # noqa: S108 - what is made there is private, and only used when it is ours
+    return Path(place) / (f"fireloop-{os.getuid()}" if hasattr(os, "getuid") else "fireloop")
+
+
+def _is_or_can_be_made(folder: Path) -> bool:
+    """Whether a folder is there, however it may be used, or may be made; state that is there is never passed over."""
+    for each in (folder, *folder.parents):
+        if os.path.lexists(each):
+            return each == folder or (os.path.isdir(each) and os.access(each, os.W_OK | os.X_OK))
+    return False
 
 
 def state_folder(tree: Path, environment: Mapping[str, str], wanted: str | None = None) -> Path:
@@ -45,6 +58,9 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
         return f"{str(tree)!r} is no project; change to the folder of one"
     if folder == real or real in folder.parents:
         return f"the state folder {str(folder)!r} lies inside the work tree; name one outside with --fire-loop-dir"
+    root = temporary_root(environment)
+    if Path(os.path.realpath(root)) in (folder, *folder.parents) and not _is_ours(root):
+        return f"the temporary folder {str(root)!r} belongs to somebody else; name another one with --fire-loop-dir"
     owner = _owner(folder)
     if owner is not None and owner != str(real) and os.path.isdir(owner):
         return f"the state folder {str(folder)!r} belongs to the tree {owner!r}; name another one for {str(real)!r}"
@@ -60,6 +76,15 @@ def claim(folder: Path, tree: Path) -> Path:
         temporary.write_bytes(os.fsencode(real))
         os.replace(temporary, folder / OWNER)
     return folder
+
+
+def _is_ours(root: Path) -> bool:
+    """Whether a folder in a place where everybody writes is ours, which it is where it is yet to be made."""
+    try:
+        found = os.lstat(root)
+    except OSError:
+        return True
+    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
 def _owner(folder: Path) -> str | None:

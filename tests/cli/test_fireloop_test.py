@@ -216,7 +216,9 @@ def test_a_wrong_option_is_one_line_and_nothing_is_started(project: Path, words:
 
 def test_a_missing_agent(project: Path) -> None:
     done = run(project, "fix it", "--agent=no-such-agent --flag", "--json")
-    assert (done.returncode, done.stdout) == (14, "")
+    assert done.returncode == 14
+    summary = json.loads(done.stdout)
+    assert (summary["verdict"], summary["exit_code"], summary["loop_id"]) == ("agent_unavailable", 14, None)
     assert done.stderr.count("\n") == 1
     assert "'no-such-agent'" in done.stderr
 
