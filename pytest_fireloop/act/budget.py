@@ -17,7 +17,10 @@ POLL_S = 0.2
 
 @dataclass
 class Budget:
-    """Asked before each call and told after it; `time_left` and `stopped` are the loop's."""
+    """Asked before each call and told after it; `time_left` and `stopped` are the loop's.
+
+    Without `metered` the calls ask no model, and are neither counted nor waited for.
+    """
 
     ledger: Ledger
     loop_id: str
@@ -26,6 +29,7 @@ class Budget:
     display: Display
     time_left: Callable[[], float]
     stopped: Callable[[], bool]
+    metered: bool = True
     usd: float = 0.0
     in_a_row: int = 0
     last: Allowance = field(default_factory=lambda: Allowance(0, 1))
@@ -36,9 +40,10 @@ class Budget:
     def before_call(self) -> Ending | None:
         """Wait until a call is allowed, and return why the loop ends where it never will be."""
         if self.max_usd is not None and self.usd >= self.max_usd:
-            return Ending("limit", f"the cost limit of {self.max_usd:g} USD was reached: {self.usd:.2f} USD are spent")
+            spent = f"the cost limit of {self.max_usd:g} USD was reached: {self.usd:.2f} USD are spent"
+            return Ending("limit", f"{spent}; `fireloop resume --max-cost` sets a higher one")
         ended = self.wait(self._pause_until, self._why)
-        if ended is not None:
+        if ended is not None or not self.metered:
             return ended
         now = time.time()
         self.last = allowance(self.ledger.since(now - HOUR, now), self.calls_per_hour, now)
@@ -51,6 +56,8 @@ class Budget:
 
     def call(self) -> None:
         """Note a call that is about to be made."""
+        if not self.metered:
+            return
         self.ledger.note(time.time(), self.loop_id)
         self.last = replace(self.last, used=self.last.used + 1)
         if self.ledger.problem is not None:

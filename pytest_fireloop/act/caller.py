@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_fireloop.act.agent_call import call_agent
 from pytest_fireloop.act.progress import Progress
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
 from pytest_fireloop.act.settings import LoopSettings
+from pytest_fireloop.act.time_limit import TimeLimit
 from pytest_fireloop.agents.agent import Call, Outcome
 
 
 class Caller:
     """Calls the agent, iteration by iteration; `strategy` is what the next prompt asks for where the loop is stuck."""
 
-    def __init__(self, settings: LoopSettings, loop_id: str, folder: Path) -> None:
+    def __init__(self, settings: LoopSettings, loop_id: str, folder: Path, time: TimeLimit) -> None:
         self.strategy: str | None = None
-        self._settings, self._loop_id, self._folder = settings, loop_id, folder
+        self._settings, self._loop_id, self._folder, self._time = settings, loop_id, folder, time
 
     def prompt(self, number: int, progress: Progress, attempts: Sequence[Attempt], *, few_calls: bool) -> str:
         """Return the prompt of an iteration."""
@@ -38,7 +40,11 @@ class Caller:
 
     def call(self, number: int, prompt: str, progress: Progress) -> tuple[Outcome, str]:
         """Call the agent and return what became of it with the last of its text."""
-        return call_agent(self._settings.agent, self._call(number, prompt, progress), self._output(number, progress))
+        call = self._call(number, prompt, progress)
+        outcome, text = call_agent(self._settings.agent, call, self._output(number, progress))
+        if outcome.status == "timeout" and call.timeout_s < self._settings.agent_timeout_s:
+            outcome = replace(outcome, detail=f"the time limit of the loop, {self._time.seconds:g} s, ended it")
+        return outcome, text
 
     def _output(self, number: int, progress: Progress) -> Path:
         """Return where the agent's output goes; what a call that was cut off said is kept beside it."""
@@ -68,7 +74,7 @@ class Caller:
             folder,
             prompt,
             environment,
-            settings.agent_timeout_s,
+            self._time.for_call(settings.agent_timeout_s),
             settings.agent_args,
             settings.model,
         )

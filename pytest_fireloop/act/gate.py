@@ -7,8 +7,9 @@ from typing import Any
 
 from pytest_fireloop.act.budget import Budget
 from pytest_fireloop.act.settings import LoopSettings
+from pytest_fireloop.act.time_limit import TimeLimit
 from pytest_fireloop.judge.facts import Facts
-from pytest_fireloop.judge.judge import Admission, Decision, State, admit, begin, decide, notice_clock
+from pytest_fireloop.judge.judge import Admission, Decision, State, admit, agent_back, begin, decide, notice_clock
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.text import plural
@@ -28,26 +29,29 @@ class Gate:
         self.state: State | None = None
         self.first = 1
         self._settings, self._journal, self._loop_id, self._display = settings, journal, loop_id, display
-        self._started = time.monotonic()
+        self.time = TimeLimit(settings.max_time_s)
         self._clock_back_at: float | None = None
+        self._agent_back = False
         self.budget = Budget(
             Ledger(state_root(settings.environment)),
             loop_id,
             settings.max_calls_per_hour,
             settings.max_cost_usd,
             display,
-            time_left=lambda: settings.max_time_s - self.seconds,
+            time_left=lambda: self.time.left,
             stopped=self._stop_requested,
+            metered=settings.agent.metered,
         )
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the loop began or went on."""
-        return time.monotonic() - self._started
 
     def begin(self, facts: dict[str, Any]) -> None:
         """Start from the baseline's facts."""
         self.state = begin(Facts.from_json(facts), self.thresholds)
+
+    def take_up(self, state: State, usd: float) -> None:
+        """Go on from the judge's state and the cost of an earlier loop; an agent that could not be called may be there now."""
+        self.state = agent_back(state)
+        self._agent_back = self.state is not state
+        self.budget.usd = usd
 
     def complete(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Add to the facts of an iteration what was asked for before it."""
@@ -56,6 +60,8 @@ class Gate:
             facts["forced"] = True
         if self._clock_back_at is not None:
             facts["clock_back_at"], self._clock_back_at = self._clock_back_at, None
+        if self._agent_back:
+            facts["agent_back"], self._agent_back = True, False
         return facts
 
     def decide(self, facts: dict[str, Any]) -> Decision:
@@ -74,9 +80,11 @@ class Gate:
                 "limit",
                 f"the limit of {plural(settings.max_iterations, 'iteration')} was reached and the tests are not green",
             )
-        if self.seconds > settings.max_time_s:
-            return Ending("limit", f"the time limit of {settings.max_time_s:g} s was reached")
-        return (self._closed() if settings.circuit_breaker else None) or self.budget.before_call()
+        return self.out_of_time() or (self._closed() if settings.circuit_breaker else None) or self.budget.before_call()
+
+    def out_of_time(self) -> Ending | None:
+        """Return the end where the time is over."""
+        return Ending("limit", f"the time limit of {self.time.seconds:g} s was reached") if self.time.over else None
 
     def still_cooling(self, tree: str) -> tuple[Ending, dict[str, Any]] | None:
         """Refuse the very tree content on which the last loop tripped, until its cooldown is over; with its circuit."""
@@ -87,7 +95,8 @@ class Gate:
         summary = previous.data.get("summary", {})
         circuit = summary.get("circuit", {})
         retry_at = circuit.get("retry_at") or 0.0
-        if summary.get("tree") != tree or time.time() >= retry_at:
+        changed = summary.get("tree") != tree or circuit.get("reason") == "agent_unavailable"
+        if changed or time.time() >= retry_at:
             self._display.line(
                 f"the last loop here, {previous.loop_id}, ended with an open circuit: {circuit.get('reason')}"
             )

@@ -58,17 +58,18 @@ class Loop:
         self.loop_id = resumed.loop_id if resumed else f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         self.folder = settings.state / "loops" / self.loop_id
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=resumed is not None)
+        self.gate = Gate(settings, journal, self.loop_id, display)
         self.command = TestCommand(
             settings.interpreter.path,
             settings.tree,
             settings.pytest_args,
             dict(settings.environment),
             settings.test_timeout_s,
+            self.gate.time.for_tests,
         )
         self.tree = WatchedTree(settings.state / "checkpoints.git", settings.tree, self.loop_id, display)
         self.check = GreenCheck(settings, self.command, self.tree, self.folder, display)
-        self.gate = Gate(settings, journal, self.loop_id, display)
-        self.caller = Caller(settings, self.loop_id, self.folder)
+        self.caller = Caller(settings, self.loop_id, self.folder, self.gate.time)
         self.loop_file = LoopFile(settings.tree, self.loop_id, resumed.loop_rows if resumed else ())
         self.progress = Progress()
         self.attempts: list[Attempt] = []
@@ -88,6 +89,7 @@ class Loop:
             self.journal.begin_loop(self.loop_id, RUNNER, began)
         else:
             self.journal.resume_loop(self.loop_id)
+            self.journal.note(self.loop_id, options=self._resumed.options(self._kept.get("options") or {}))
         try:
             ending = self._work()
         except KeyboardInterrupt:
@@ -110,7 +112,7 @@ class Loop:
             ending=ending,
             progress=self.progress,
             verification=self.check.found,
-            duration_s=self.gate.seconds,
+            duration_s=self.gate.time.elapsed,
             files_changed=self.tree.files_changed(),
             loop_file=str(self.loop_file.path) if self.loop_file.path else None,
         )
@@ -163,11 +165,13 @@ class Loop:
             return ended
         with self.display.working("baseline: the tests run"):
             baseline = take_baseline(self.command, self.folder)
+        self.gate.time.run_s = baseline.record.duration_s
         self.tree.start = checkpoint.commit
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
         self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")
-        if baseline.problem is not None:
-            return baseline.problem
+        cut = self.gate.out_of_time() if baseline.record.exit_code is None else None
+        if baseline.problem is not None or cut is not None:
+            return baseline.problem or cut
         facts = self._facts(0, None, baseline.record, ChangeSet.of(()))
         self.gate.begin(facts)
         self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
@@ -178,11 +182,13 @@ class Loop:
 
     def _go_on(self, resumed: Resumed) -> Ending | None:
         """Take up a loop where the journal ends, with the tree as it is found: nothing is rolled back."""
-        self.gate.state, self.progress = resumed.fold(self.gate.thresholds)
+        state, self.progress = resumed.fold(self.gate.thresholds)
+        self.gate.take_up(state, self.progress.usd)
         self.attempts = resumed.attempts()
         self.gate.first = self.progress.iterations + 1
         self.tree.start, self._since = str(resumed.rows[0]["checkpoint"]), str(resumed.last["checkpoint"])
         self.tree.take("resumed")
+        self.gate.time.run_s = resumed.baseline.duration_s
         self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
         self.check.prepare(self.tree.start, resumed.baseline)
         with self.display.working("the tests run"):
@@ -207,6 +213,7 @@ class Loop:
             outcome, text = self.caller.call(number, prompt, progress)
         self.gate.budget.spent(outcome)
         progress.spend(outcome)
+        self.journal.note(self.loop_id, tokens=progress.tokens, usd=progress.usd)
         moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
         self.tree.take(f"iteration {number}")
         # of a call that was cut off the edits count with those of the next one

@@ -38,6 +38,11 @@ class Resumed:
         """The latest iteration, or the baseline."""
         return self.rows[-1]
 
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how the loop was started, with the agent that it goes on with."""
+        chosen = {name: given[name] for name in ("agent", "agent_arg", "model") if name in given}
+        return {**(self.data.get("options") or {}), **chosen}
+
     @property
     def loop_rows(self) -> list[str]:
         """The rows of the loop file."""
@@ -63,6 +68,8 @@ class Resumed:
             progress.tokens += int(row["facts"].get("tokens") or 0)
             progress.usd += float(row["facts"].get("usd") or 0.0)
         progress.flaky = frozenset(self.last["facts"]["flaky"])
-        # a call that was cut off counts as a call, and is no iteration
+        # a call that was cut off counts as a call and costs what it did, and is no iteration
         progress.calls = max(int(self.data.get("calls") or 0), len(self.rows) - 1)
+        progress.tokens = max(int(self.data.get("tokens") or 0), progress.tokens)
+        progress.usd = max(float(self.data.get("usd") or 0.0), progress.usd)
         return state, progress

@@ -20,7 +20,10 @@ HIDDEN = ("PYTEST_", "COVERAGE_", "FIRELOOP_")
 
 @dataclass(frozen=True, slots=True)
 class TestCommand:
-    """How the project's tests are run; `mapped_from` is the original tree when `tree` is a room that stands for it."""
+    """How the project's tests are run; `mapped_from` is the original tree when `tree` is a room that stands for it.
+
+    `within` makes of `timeout_s` what the time of the loop leaves of it.
+    """
 
     __test__ = False
 
@@ -29,6 +32,7 @@ class TestCommand:
     args: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 1800.0
+    within: Callable[[float], float] = float
     mapped_from: Path | None = None
     inside: InsideCopy = field(default_factory=InsideCopy)
 
@@ -83,9 +87,8 @@ def run_tests(
     )
     if command.mapped_from is not None:
         environment.update(FIRELOOP_OUTSIDE=str(command.mapped_from), FIRELOOP_HIDE="1")
-    done = run_process(
-        argv, cwd=command.tree, environment=environment, output=output, timeout_s=command.timeout_s, stop=stop
-    )
+    timeout_s = command.within(command.timeout_s)
+    done = run_process(argv, cwd=command.tree, environment=environment, output=output, timeout_s=timeout_s, stop=stop)
     problem = done.problem
     if done.exit_code == NO_PYTEST:
         problem = f"{str(command.python)!r} has no pytest; install it there, or name another interpreter with --python"
@@ -94,7 +97,7 @@ def run_tests(
     except RecordError:
         record = RunRecord(run_id=folder.name, incomplete_reason="pytest ended before it began to record")
     if done.timed_out:
-        problem = f"the tests took longer than {command.timeout_s:g} s"
+        problem = f"the tests took longer than {timeout_s:.3g} s"
         record = replace(record, complete=False, incomplete_reason=_hanging(record, problem), exit_code=None)
     elif record.exit_code is None:
         record = replace(record, exit_code=_status(done.exit_code))

@@ -96,6 +96,10 @@ class Agent(Protocol):
     def takes_model(self) -> bool:
         """Whether it has a place for `--model`."""
 
+    @property
+    def metered(self) -> bool:
+        """Whether its calls ask a model, so that they count against the calls an hour."""
+
     def missing(self, environment: Mapping[str, str]) -> str | None:
         """Return what is missing to call it, in one line, or None."""
 

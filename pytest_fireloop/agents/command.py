@@ -30,6 +30,7 @@ class CommandAgent:
     name: str
     words: tuple[str, ...]
     automatic: bool = True
+    metered: bool = True
 
     @classmethod
     def parse(cls, text: str) -> CommandAgent:

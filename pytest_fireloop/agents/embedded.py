@@ -17,6 +17,7 @@ class RepairAgent:
     name: str = "repair"
     automatic: bool = True
     takes_model: bool = False
+    metered: bool = False
 
     def missing(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002 - the protocol asks
         """Return None: it is part of this package."""

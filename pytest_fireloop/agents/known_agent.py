@@ -41,6 +41,7 @@ class KnownAgent:
     verified: str | None = None
     automatic: bool = True
     takes_model: bool = True
+    metered: bool = True
 
     def missing(self, environment: Mapping[str, str]) -> str | None:
         """Return what is missing to call it, in one line, or None."""

@@ -44,7 +44,7 @@ def tell_early_ending(program: str, ending: Ending, *, machine_output: bool, loo
                 ending=ending,
                 progress=loop.progress if loop else Progress(),
                 verification=None,
-                duration_s=loop.gate.seconds if loop else 0.0,
+                duration_s=loop.gate.time.elapsed if loop else 0.0,
                 files_changed=0,
                 loop_file=None,
             )

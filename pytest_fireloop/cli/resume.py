@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from pytest_fireloop.cli.arguments import count, duration, usage_error
+from pytest_fireloop.cli.arguments import amount, count, duration, usage_error
 from pytest_fireloop.cli.fireloop_test import run_loop
 from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
 from pytest_fireloop.remember.journal import RUNNER, LoopRow
@@ -23,6 +23,13 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("loop", nargs="?", metavar="ID", help="default: the last loop of the runner")
     made.add_argument("--max-iterations", type=count, metavar="N", help="from now on; default: as the loop was started")
     made.add_argument("--max-time", type=duration, metavar="TIME", help="from now on; default: as the loop was started")
+    made.add_argument(
+        "--max-cost", type=amount, metavar="USD", help="of the whole loop; default: as the loop was started"
+    )
+    made.add_argument(
+        "--agent", metavar="NAME|COMMAND", help="another agent from now on, without the arguments of the first"
+    )
+    made.add_argument("--model", metavar="NAME", help="the model that the agent should use from now on")
     made.add_argument("--wait", action="store_true", help="stay and probe after the cooldown instead of exit 10")
     made.add_argument("--json", action="store_true", help="one JSON summary on standard output")
     made.add_argument("--quiet", action="store_true", help="the summary alone")
@@ -41,6 +48,10 @@ def main(argv: Sequence[str]) -> int:
     again.wait = again.wait or options.wait
     again.max_iterations = options.max_iterations or again.max_iterations
     again.max_time = options.max_time or again.max_time
+    again.max_cost = options.max_cost or again.max_cost
+    if options.agent is not None:
+        again.agent, again.agent_arg, again.model = options.agent, [], None
+    again.model = options.model or again.model
     return run_loop(again, tuple(row.data.get("pytest_args") or ()), resumes=row.loop_id)
 
 

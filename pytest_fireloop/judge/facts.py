@@ -28,7 +28,7 @@ class Facts:
     """One iteration; number 0 is the baseline before any agent call. `outcomes` is None where tests could not run.
 
     `clock_back_at` is when the circuit was asked and the clock had gone back behind its opening, where that happened; `forced` says that the iteration
-    runs whatever the circuit says.
+    runs whatever the circuit says; `agent_back` that a person went on with the loop after its agent could not be called.
     """
 
     iteration: int
@@ -56,6 +56,7 @@ class Facts:
     calls_left: float | None = None
     clock_back_at: float | None = None
     forced: bool = False
+    agent_back: bool = False
 
     @property
     def is_evidence(self) -> bool:
@@ -126,6 +127,7 @@ class Facts:
             calls_left=_number(data.get("calls_left")),
             clock_back_at=_number(data.get("clock_back_at")),
             forced=data.get("forced") is True,
+            agent_back=data.get("agent_back") is True,
         )
 
 

@@ -25,7 +25,7 @@ from pytest_fireloop.judge.state import State, forget, remember
 from pytest_fireloop.judge.step import Step, first_step, next_step, window_sum, without
 from pytest_fireloop.judge.suite import Moves, advance, start
 
-__all__ = ["Admission", "Decision", "State", "admit", "begin", "decide", "notice_clock"]
+__all__ = ["Admission", "Decision", "State", "admit", "agent_back", "begin", "decide", "notice_clock"]
 
 STAGNATION = {rule.reason for rule in RULES if rule.stagnation}
 #: What the agent did, or did not, even where the tests could not run.
@@ -53,6 +53,19 @@ def notice_clock(state: State, at: float) -> State:
     return state if circuit is state.circuit else replace(state, circuit=circuit)
 
 
+def agent_back(state: State) -> State:
+    """Take a loop up whose agent could not be called: no cooldown mends that, and its crashes say nothing of the next one.
+
+    The same state where the circuit is not open for that.
+    """
+    if state.circuit.state == circuits.CLOSED or state.circuit.reason != "agent_unavailable":
+        return state
+    steps = state.steps
+    while len(steps) > 1 and steps[-1].crashed:
+        steps = steps[:-1]
+    return replace(state, circuit=circuits.Circuit(), steps=steps, crashes=0)
+
+
 def admit(state: State, at: float) -> Admission:
     """Ask the circuit before an iteration."""
     return circuits.ask(circuits.at_time(state.circuit, at), at)
@@ -66,6 +79,8 @@ def decide(state: State, facts: Facts) -> tuple[State, Decision]:
     if facts.clock_back_at is not None:
         state = notice_clock(state, facts.clock_back_at)
     state = notice_clock(state, facts.at)
+    if facts.agent_back:
+        state = agent_back(state)
     admission = admit(state, facts.at)
     if admission.refused and not facts.forced:
         return state, Decision(facts.iteration, state.circuit, refused=True, health=state.health, level="tripped")

@@ -16,11 +16,13 @@ from pytest_fireloop.show.display import Display
 
 
 class Case:
-    def __init__(self, folder: Path, calls: int = 10, usd: float | None = None, left: float = 60.0) -> None:
+    def __init__(
+        self, folder: Path, calls: int = 10, usd: float | None = None, left: float = 60.0, *, quiet: bool = False
+    ) -> None:
         self.said = io.StringIO()
         self.stopped = False
         self.ledger = Ledger(folder)
-        display = Display(machine_output=False, quiet=False, stream=self.said)
+        display = Display(machine_output=False, quiet=quiet, stream=self.said)
         self.budget = Budget(
             self.ledger, "one", calls, usd, display, time_left=lambda: left, stopped=lambda: self.stopped
         )
@@ -37,6 +39,26 @@ def test_the_call_after_the_last_of_the_hour_waits_for_the_oldest_to_leave_it(tm
     assert time.monotonic() - started > 0.2
     assert "waiting until 2" in case.said.getvalue()
     assert "2 of 2 calls of the last hour are used (--max-calls-per-hour)" in case.said.getvalue()
+
+
+def test_a_wait_is_told_in_one_line_where_quiet_was_asked_for(tmp_path: Path) -> None:
+    case = Case(tmp_path, calls=1, quiet=True)
+    case.ledger.note(time.time() - HOUR + 0.3, "another loop")
+    assert case.budget.before_call() is None
+    (line,) = case.said.getvalue().splitlines()
+    assert line.startswith("waiting until 2")
+
+
+def test_calls_that_ask_no_model_are_neither_counted_nor_waited_for(tmp_path: Path) -> None:
+    case = Case(tmp_path, calls=1, left=0.1)
+    case.budget.metered = False
+    for _ in range(3):
+        assert case.budget.before_call() is None
+        case.budget.call()
+    assert case.ledger.since(0.0, time.time()) == []
+    case.ledger.note(time.time(), "another loop")
+    assert case.budget.before_call() is None
+    assert case.said.getvalue() == ""
 
 
 def test_eighty_percent_is_told(tmp_path: Path) -> None:
@@ -85,7 +107,8 @@ def test_the_cost_limit(tmp_path: Path) -> None:
     case.budget.spent(Outcome("ok", usd=0.5))
     ending = case.budget.before_call()
     assert ending is not None
-    assert (ending.verdict, ending.reason) == ("limit", "the cost limit of 1 USD was reached: 1.25 USD are spent")
+    assert ending.verdict == "limit"
+    assert ending.reason.startswith("the cost limit of 1 USD was reached: 1.25 USD are spent; ")
 
 
 @pytest.mark.parametrize(("usd", "warned"), [(None, True), (0.0, False)])

@@ -407,7 +407,8 @@ def test_settings_of_the_project(project: Path) -> None:
 
 def test_the_embedded_agent_gives_up_once_and_the_circuit_opens(project: Path) -> None:
     (project / "test_calc.py").write_text("import calc\n\n\ndef test_new():\n    assert calc.solve('x + 1 = 3') == 2\n")
-    exit_code, summary = loop(project, "", "--agent=repair")
+    # it asks no model, so that its calls are not counted
+    exit_code, summary = loop(project, "", "--agent=repair", "--max-calls-per-hour=1")
     assert (exit_code, summary["verdict"], summary["iterations"]) == (10, "circuit_open", 3)
     assert summary["files_changed"] == 0
     logs = sorted(Path(os.environ["XDG_STATE_HOME"]).rglob("agent-*.txt"))

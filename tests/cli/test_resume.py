@@ -135,6 +135,22 @@ def test_an_open_circuit_stays_open_and_is_probed_after_its_cooldown(project: Pa
     assert (code, probed["circuit"]["state"]) == (10, "OPEN"), "the next probe lies beyond the time limit"
 
 
+def test_an_agent_that_could_not_be_called_is_called_again_and_so_is_another(project: Path) -> None:
+    code, first, _ = run(project, loop_command("raise SystemExit(9)"))
+    assert (code, first["verdict"], first["agent_calls"]) == (14, "agent_unavailable", 3)
+    code, again, _ = resume(project)
+    assert (code, again["verdict"], again["agent_calls"]) == (14, "agent_unavailable", 6)
+    code, new, _ = run(project, loop_command("print('thinking')", "--max-iterations", "1"))
+    assert (code, new["verdict"], new["agent_calls"]) == (1, "limit", 1)
+    # the crashes of the other one are not held against it
+    other = ("--agent", agent("print('thinking')"), "--max-iterations", "2")
+    code, going, said = resume(project, first["loop_id"], *other)
+    assert (code, going["verdict"], going["agent_calls"]) == (1, "limit", 8), said
+    replay = [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "replay", first["loop_id"], "--json"]
+    circuits = [row["circuit"] for row in run(project, replay)[1]["iterations"]]
+    assert circuits == ["CLOSED", "CLOSED", "OPEN", "CLOSED", "CLOSED", "OPEN", "CLOSED", "CLOSED"]
+
+
 def killed(tree: Path, command: list[str], after: float) -> int:
     """Kill a runner after some seconds, and return its exit code."""
     with subprocess.Popen(
