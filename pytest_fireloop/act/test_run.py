@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,10 @@ from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
 NO_PYTEST = 97
 NUMBERED = re.compile(r"#\d+$")
 HIDDEN = ("PYTEST_", "COVERAGE_", "FIRELOOP_")
+#: By these somebody else ends a process; a fault of its own ends it by others.
+FROM_OUTSIDE = frozenset(-getattr(signal, name, signal.SIGTERM) for name in ("SIGKILL", "SIGTERM", "SIGHUP"))
+#: How often a run is begun that somebody else ended: it says nothing of the tests.
+TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,20 @@ def run_tests(
     stop: Callable[[], bool] | None = None,
 ) -> TestRun:
     """Run pytest in a subprocess and read its record; `work` takes the record and the output, one folder a run."""
+    for _ in range(TRIES):
+        run = _run_once(command, work, select, extra, stop)
+        if run.exit_code not in FROM_OUTSIDE or run.timed_out or (stop is not None and stop()):
+            break
+    return run
+
+
+def _run_once(
+    command: TestCommand,
+    work: Path,
+    select: Sequence[str],
+    extra: Sequence[str],
+    stop: Callable[[], bool] | None,
+) -> TestRun:
     folder = work / f"run-{uuid.uuid4().hex[:12]}"
     launcher = command.inside.write(folder / "parts")
     record_path = folder / "record.json"
