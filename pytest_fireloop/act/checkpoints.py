@@ -6,11 +6,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
+from pytest_fireloop.act.kept_repository import KeptRepository
+from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit, join_names, split_names
 from pytest_fireloop.act.tree_difference import FileDifference, compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
@@ -19,9 +21,11 @@ from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningf
 
 __all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
 
-#: How often a tree is listed when files come and go between the walk and git.
 #: Every checkpoint has a ref of its own here, named after its commit.
 REFS = "refs/fireloop/"
+#: The user's objects, beside what is ours.
+OBJECTS = "repository-objects"
+#: How often a tree is listed when files come and go between the walk and git.
 TRIES = 3
 
 
@@ -46,23 +50,28 @@ class Restored:
 
 
 class Checkpoints:
-    """Stores and restores the files of a tree; the user's repository is read at the start and never written.
+    """Stores and restores the files of a tree; the user's repository is only written by `restore_repository`.
 
-    Bytes, executable bits and links come back as they were; empty folders are not kept.
+    Bytes, executable bits and links come back as they were; empty folders are not kept. `with_repository` keeps the user's
+    repository with each checkpoint, as the parent of its commit.
     """
 
-    def __init__(self, repository: Path, tree: Path, *, size_limit: int = SIZE_LIMIT) -> None:
+    def __init__(
+        self, repository: Path, tree: Path, *, size_limit: int = SIZE_LIMIT, with_repository: bool = False
+    ) -> None:
         self.repository, self.tree = Path(os.path.abspath(repository)), Path(os.path.abspath(tree))
         self._size_limit = size_limit
         self._git = ShadowGit(self.repository, self.tree)
         self._index = self.repository / "fireloop.index"
         self._rules_file = self.repository / "fireloop.ignore.json"
         self._rules: IgnoreRules | None = None
+        self._with_repository = with_repository
+        self._users = KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
 
     @classmethod
-    def open(cls, repository: Path, tree: Path) -> Checkpoints:
+    def open(cls, repository: Path, tree: Path, *, with_repository: bool = False) -> Checkpoints:
         """Open the bare repository, made when absent, with the ignore rules of then; raises CheckpointError."""
-        opened = cls(repository, tree)
+        opened = cls(repository, tree, with_repository=with_repository)
         if not opened._rules_file.exists():
             opened.refresh_rules()
         return opened
@@ -151,6 +160,21 @@ class Checkpoints:
         failed += [path for path in present.left_out if path in surplus]
         return Restored(tuple(written), tuple(removed), tuple(sorted(failed)), present.commit)
 
+    def kept_repository(self, commit: str) -> str | None:
+        """Return the commit that holds the user's repository as it was at a checkpoint, None where none was kept."""
+        with self._git.objects() as objects:
+            return objects.parent(commit)
+
+    def restore_repository(self, commit: str) -> list[str]:
+        """Make the user's repository what it was at a checkpoint, and return what could not be written.
+
+        HEAD, branches, index, stash, hooks and configuration; the caller has taken a checkpoint of the present.
+        """
+        kept = self.kept_repository(commit)
+        if kept is None:
+            raise CheckpointError(f"checkpoint {commit[:10]} was taken without a repository")
+        return self._users.put_back(kept)
+
     def newest_first(self) -> list[str]:
         """Return the commits of all checkpoints."""
         words = ("for-each-ref", "--sort=-committerdate", "--format=%(objectname)", REFS)
@@ -170,6 +194,8 @@ class Checkpoints:
             commands = "".join(f"delete {REFS}{commit}\n" for commit in gone)
             self._git.run("update-ref", "--stdin", given=commands.encode("ascii"))
             self._git.run("gc", "--quiet", "--prune=now")
+            kept = {self.kept_repository(commit) for commit in self.newest_first()} - {None}
+            self._users.forget_all_but([commit for commit in kept if commit is not None])
         return len(gone)
 
     def _take(self, message: str, also: Sequence[str]) -> Checkpoint:
@@ -200,9 +226,20 @@ class Checkpoints:
         except OSError as error:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
         given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
-        commit = self._git.text("commit-tree", tree, "-F", "-", given=given)
+        parent, missed = self._repository()
+        commit = self._git.text("commit-tree", tree, *parent, "-F", "-", given=given)
         self._git.run("update-ref", f"{REFS}{commit}", commit)
-        return Checkpoint(commit, tree, len(found.present), found.left_out)
+        return Checkpoint(commit, tree, len(found.present), (*found.left_out, *missed))
+
+    def _repository(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Keep the user's repository; one that cannot be kept is no reason to keep no files."""
+        if not self._with_repository:
+            return (), ()
+        for _ in range(TRIES):
+            with suppress(CheckpointError, OSError, ValueError):
+                kept = self._users.keep()
+                return ("-p", kept) if kept else (), tuple(f".git: {name}" for name in self._users.left_out)
+        return (), (".git",)
 
     def _update(self, index: str, gone: Iterable[str], present: Iterable[str]) -> None:
         if gone:

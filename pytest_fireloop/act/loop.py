@@ -24,6 +24,7 @@ from pytest_fireloop.act.resumed import Resumed
 from pytest_fireloop.act.retention import KEPT, is_due, prune
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, run_tests
+from pytest_fireloop.act.user_repository import RepositoryState
 from pytest_fireloop.act.verify import Verification
 from pytest_fireloop.act.watched_tree import WatchedTree
 from pytest_fireloop.agents.agent import Outcome
@@ -214,13 +215,11 @@ class Loop:
         self.gate.budget.spent(outcome)
         progress.spend(outcome)
         self.journal.note(self.loop_id, tokens=progress.tokens, usd=progress.usd)
-        moves = user_repository.moves(moves_before, user_repository.read_state(self.settings.tree))
+        moves = self._moves(number, moves_before)
         self.tree.take(f"iteration {number}")
         # of a call that was cut off the edits count with those of the next one
         changes = self.tree.changes(before, self.tree.commit, progress.baseline)
         self._since = None
-        for move in moves:
-            self.display.always(f"warning: the agent touched the repository: {move}")
         if outcome.status == "unavailable":
             return Ending("agent_unavailable", f"{name}: {outcome.detail}")
         with self.display.working(f"iteration {number}: the tests run"):
@@ -253,6 +252,14 @@ class Loop:
             },
         )
         return self._ended(outcome, decision, verification, promise=promise)
+
+    def _moves(self, number: int, before: RepositoryState | None) -> tuple[str, ...]:
+        """Name what the agent moved in the repository, and what it took away; put back what is needed to go on."""
+        found = (*self.tree.missing(), *user_repository.moves(before, user_repository.read_state(self.settings.tree)))
+        for move in found:
+            self.display.always(f"warning: the agent touched the repository: {move}")
+        self.progress.moves += [(number, move) for move in found]
+        return found
 
     def _ended(
         self, outcome: Outcome, decision: Decision, verification: Verification | None, *, promise: bool

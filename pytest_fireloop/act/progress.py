@@ -36,6 +36,8 @@ class Progress:
     health: Counter[str] = field(default_factory=Counter)
     circuit: Mapping[str, Any] | None = None
     tree: str = ""
+    #: What agents moved in the user's repository or took from under the loop, by iteration.
+    moves: list[tuple[int, str]] = field(default_factory=list)
 
     def begin(self, record: RunRecord, flaky: frozenset[str], commit: str) -> None:
         """Start from the baseline."""
@@ -101,6 +103,7 @@ def summarise(
             "trips": progress.trips,
         },
         "lessons": [],
+        "moves": [{"iteration": number, "what": what} for number, what in progress.moves],
         "cost": {"tokens": progress.tokens, "usd": round(progress.usd, 6)},
         "duration_s": round(duration_s, 3),
         "files_changed": files_changed,

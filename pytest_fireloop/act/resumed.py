@@ -64,6 +64,7 @@ class Resumed:
             number = int(row["facts"]["iteration"])
             progress.add(number, RunRecord.from_json(row["record"]), str(row["checkpoint"]), decision)
             progress.rotations += decision.rotate is not None
+            progress.moves += [(number, str(move)) for move in row.get("moves") or ()]
             progress.trips += decision.stop is not None
             progress.tokens += int(row["facts"].get("tokens") or 0)
             progress.usd += float(row["facts"].get("usd") or 0.0)

@@ -178,6 +178,11 @@ class ObjectReader:
             raise CheckpointError(f"{commit!r} is no checkpoint")
         return oid.decode()
 
+    def parent(self, commit: str) -> str | None:
+        """Return the id of a commit's first parent, or None."""
+        lines = self.read(commit).partition(b"\n\n")[0].split(b"\n")
+        return next((line[7:].decode() for line in lines if line.startswith(b"parent ")), None)
+
     def _children(self, tree: str) -> Iterator[tuple[str, str, str]]:
         content, id_bytes = self.read(tree), len(tree) // 2
         position = 0

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 #: What is compared by a hash: name as it is told, and field.
 HASHED = (("index", "index"), ("configuration", "config"), ("hooks", "hooks"), ("exclude file", "exclude"))
+#: What lies in a repository while something is under way, and after it was bent.
+UNDER_WAY = {
+    "rebase-merge": "a rebase is under way",
+    "rebase-apply": "a rebase is under way",
+    "MERGE_HEAD": "a merge is under way",
+    "CHERRY_PICK_HEAD": "a cherry-pick is under way",
+    "REVERT_HEAD": "a revert is under way",
+    "BISECT_LOG": "a bisection is under way",
+    "info/grafts": "there are grafts",
+    "info/attributes": "there are attributes of the repository alone",
+    "info/sparse-checkout": "the checkout is sparse",
+    "shallow": "the history is cut",
+}
 #: Git must not refresh the index, start a monitor, ask, or follow variables that lead to another repository.
 ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -42,6 +55,8 @@ class RepositoryState:
     config: str = ""
     hooks: str = ""
     exclude: str = ""
+    under_way: tuple[str, ...] = ()
+    worktrees: tuple[str, ...] = ()
     reflog: str = ""
     reflog_entries: int = 0
     reflog_last: str = ""
@@ -97,6 +112,11 @@ def _moves(before: RepositoryState, after: RepositoryState) -> Iterator[str]:
     for count, what in ((dropped, "dropped"), (added, "added")):
         if count:
             yield f"stash: {_entries(count)} {what}"
+    for word, here, there in (("added", after, before), ("removed", before, after)):
+        for name in sorted(set(here.worktrees) - set(there.worktrees)):
+            yield f"the work tree {name!r} was {word}"
+    yield from (f"{what} now" for what in after.under_way if what not in before.under_way)
+    yield from (f"no longer: {what}" for what in before.under_way if what not in after.under_way)
     for name, field in HASHED:
         if getattr(before, field) != getattr(after, field):
             yield f"the {name} changed"
@@ -145,6 +165,8 @@ def _read(repository: git.Repo) -> RepositoryState:
         config=_hash(_bytes(common / "config"), _bytes(own / "config.worktree")),
         hooks=_hash(*_folder(common / "hooks")),
         exclude=_hash(_bytes(common / "info" / "exclude")),
+        under_way=tuple(dict.fromkeys(what for name, what in UNDER_WAY.items() if os.path.lexists(own / name))),
+        worktrees=tuple(_names(common / "worktrees")),
         reflog=_hash(reflog),
         reflog_entries=reflog.count(b"\n"),
         reflog_last=one_line(newest.partition(b"\t")[2].decode("utf-8", "replace"), 80),
@@ -155,6 +177,13 @@ def _top(tree: Path) -> Path | None:
     """Return the nearest folder that holds a repository, whole or damaged."""
     absolute = Path(os.path.abspath(tree))
     return next((folder for folder in (absolute, *absolute.parents) if os.path.lexists(folder / ".git")), None)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _folder(folder: Path) -> Iterator[bytes]:

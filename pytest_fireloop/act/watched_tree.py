@@ -12,16 +12,20 @@ from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.show.display import Display
 
+#: The folder of the views.
+VIEWS = ".fireloop"
+
 
 class WatchedTree:
     """Takes checkpoints and compares them; `latest` is the last one, `start` the baseline's."""
 
     def __init__(self, repository: Path, tree: Path, loop_id: str, display: Display) -> None:
-        self.checkpoints = Checkpoints.open(repository, tree)
+        self.checkpoints = Checkpoints.open(repository, tree, with_repository=True)
         self.latest: Checkpoint | None = None
         self.start: str | None = None
         self._loop_id, self._display = loop_id, display
         self._left_out: set[str] = set()
+        self._had_views = False
 
     def take(self, message: str) -> Checkpoint:
         """Store the tree as it is; raises CheckpointError."""
@@ -30,7 +34,19 @@ class WatchedTree:
             self._display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
         self._left_out |= set(taken.left_out)
         self.latest = taken
+        self._had_views = (self.checkpoints.tree / VIEWS).is_dir()
         return taken
+
+    def missing(self) -> tuple[str, ...]:
+        """Name the folders that are gone: the tree itself, which is made again, and the one of the views, if it was there."""
+        tree, views = self.checkpoints.tree, self.checkpoints.tree / VIEWS
+        found = []
+        if not tree.is_dir():
+            found.append(f"the folder {str(tree)!r} is gone with all that was in it")
+            tree.mkdir(parents=True, exist_ok=True)
+        elif self._had_views and not views.is_dir():
+            found.append(f"the folder {VIEWS!r} is gone; its files are written again")
+        return tuple(found)
 
     @property
     def commit(self) -> str:

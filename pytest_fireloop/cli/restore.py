@@ -7,16 +7,23 @@ from collections.abc import Sequence
 
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.lock import TreeLock
-from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.act.user_repository import moves, read_state
+from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
+from pytest_fireloop.judge.verdict import EXIT_CODES
 
 #: The id of a checkpoint, as a restore prints it.
 CHECKPOINT = re.compile(r"[0-9a-f]{40}")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Checkpoint the present, write the target's files, remove only what the loop added later; return 0."""
+    """Checkpoint the present, write the target's files, remove only what the loop added later; return 0, else 3."""
     made = parser(
         "restore", "Bring the files of an iteration back; the present state is kept.", "fireloop restore best"
+    )
+    made.add_argument(
+        "--git",
+        action="store_true",
+        help="put HEAD, branches, tags, index, stash, hooks and configuration of git back as well",
     )
     made.add_argument("target", nargs="?", metavar="[ID:]ITERATION|best|CHECKPOINT", help="default: the last iteration")
     options = made.parse_args(argv)
@@ -32,11 +39,20 @@ def main(argv: Sequence[str]) -> int:
         later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
     lock = TreeLock(state.folder)
     try:
-        done = Checkpoints.open(state.folder / "checkpoints.git", state.tree).restore(commit, later=later)
+        checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree, with_repository=True)
+        if options.git and checkpoints.kept_repository(commit) is None:
+            raise NoLoopError(f"{name} was stored without a repository; leave --git out to restore its files")
+        before = read_state(state.tree)
+        done = checkpoints.restore(commit, later=later)
+        failed = [*done.failed, *(checkpoints.restore_repository(commit) if options.git else ())]
+        moved = moves(before, read_state(state.tree)) if options.git else ()
+        git = "--git " if options.git and checkpoints.kept_repository(done.present) else ""
     finally:
         lock.release()
     print(f"restored {name}: {len(done.written)} written, {len(done.removed)} removed")
-    for path in done.failed:
+    for move in moved:
+        print(f"git: {move}")
+    for path in failed:
         print(f"left as it is, for it could not be stored or written: {path!r}")
-    print(f"the state before is kept; undo with: fireloop restore {done.present}")
-    return 0
+    print(f"the state before is kept; undo with: fireloop restore {git}{done.present}")
+    return EXIT_CODES["error"] if failed else 0

@@ -32,15 +32,7 @@ class LoopFile:
 
     def begin(self) -> None:
         """Write the head, and the folder that hides itself from git."""
-        assert self.path is not None
-        try:
-            self.path.parent.mkdir(exist_ok=True)
-            ignore = self.path.parent / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text(GITIGNORE, encoding="utf-8")
-            self._write()
-        except OSError:
-            self.path = None
+        self._write()
 
     def iteration(
         self,
@@ -88,6 +80,11 @@ class LoopFile:
         text = f"{self._title}\n## Loop Progress\n\n{HEAD}{''.join(self._rows)}{self._status}{self._end}"
         temporary = self.path.with_suffix(".tmp")
         try:
+            # an agent that cleans up takes it away in the middle of a loop
+            self.path.parent.mkdir(exist_ok=True)
+            ignore = self.path.parent / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text(GITIGNORE, encoding="utf-8")
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
             os.replace(temporary, self.path)
         except OSError:

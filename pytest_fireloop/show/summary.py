@@ -51,6 +51,13 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     for finding in integrity["findings"][:SHOWN]:
         place = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
         lines.append(f"  {finding['severity']} {finding['kind']} {place}: {finding['detail']}")
+    moves = summary.get("moves") or []
+    if moves:
+        lines.append(
+            f"the agent moved in the repository: {len(moves)}; `fireloop restore --git 0` puts back what was at the start"
+        )
+        lines += [f"  iteration {move['iteration']}: {move['what']}" for move in moves[:SHOWN]]
+        lines += [f"  and {len(moves) - SHOWN} more"] if len(moves) > SHOWN else []
     best = summary["best"]
     if summary["verdict"] != "green" and summary["files_changed"] and best["iteration"] < summary["iterations"]:
         lines.append(f"best state: iteration {best['iteration']}; `fireloop restore best` brings it back")

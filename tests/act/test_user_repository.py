@@ -129,6 +129,19 @@ def away_and_back(tree: Path) -> None:
             ["the index changed"],
             id="a hidden file",
         ),
+        pytest.param(
+            lambda tree: git(tree, "worktree", "add", "--quiet", "--detach", str(tree.parent / "beside")),
+            ["the work tree 'beside' was added"],
+            id="a work tree",
+        ),
+        pytest.param(
+            lambda tree: (tree / ".git" / "MERGE_HEAD").write_text("0" * 40),
+            ["a merge is under way now"],
+            id="a merge under way",
+        ),
+        pytest.param(
+            lambda tree: (tree / ".git" / "info" / "grafts").write_text(""), ["there are grafts now"], id="grafts"
+        ),
         pytest.param(hook, ["the hooks changed"], id="a hook"),
         pytest.param(
             lambda tree: (tree / ".git" / "info" / "exclude").write_text("*.py\n"),

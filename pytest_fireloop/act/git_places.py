@@ -1,0 +1,156 @@
+"""Where the user's repository lies, found without asking git, which refuses a damaged one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: A folder of objects, which are files that never change: linked and not stored.
+OBJECTS = "objects"
+WORKTREES = "worktrees"
+#: Of a repository with several work trees, what they share; the rest is of the main one alone.
+SHARED = ("refs", "packed-refs", "logs/refs", "config", "hooks", "info", "shallow", "modules", "objects")
+#: What git or an editor leaves while it works, and what is no file.
+PASSING = (".lock", ".fireloop-tmp")
+
+
+@dataclass(frozen=True, slots=True)
+class GitPlaces:
+    """The folder that holds `.git`, this work tree's own part, and the part that all work trees share."""
+
+    top: Path
+    own: Path
+    common: Path
+
+    @classmethod
+    def find(cls, tree: Path) -> GitPlaces | None:
+        """Look from a tree upwards; None without a repository or with one that leads nowhere."""
+        absolute = Path(os.path.abspath(tree))
+        for top in (absolute, *absolute.parents):
+            found = top / ".git"
+            if found.is_dir():
+                return cls(top, found, found)
+            if os.path.lexists(found):
+                return cls._led(top, found)
+        return None
+
+    @classmethod
+    def _led(cls, top: Path, file: Path) -> GitPlaces | None:
+        """Follow the file that a linked work tree or a submodule has in its place."""
+        try:
+            own = top / file.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+            own = Path(os.path.normpath(own))
+            shared = own / "commondir"
+            common = own / shared.read_text(encoding="utf-8").strip() if shared.exists() else own
+        except (OSError, ValueError):
+            return None
+        return cls(top, own, Path(os.path.normpath(common))) if own.is_dir() else None
+
+    @property
+    def roots(self) -> dict[str, Path]:
+        """Return the folders that are kept, by the name they are kept under."""
+        return {"own": self.own} if self.own == self.common else {"own": self.own, "common": self.common}
+
+    def files(self) -> Iterator[tuple[str, str, os.stat_result]]:
+        """Yield name, path and status of each file and link but objects."""
+        for root, folder in self.roots.items():
+            for path, found in _walk(str(folder), self._left(root)):
+                yield f"{root}/{path}", os.path.join(folder, path), found
+
+    def object_files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """Yield the files of all object folders, those of submodules too."""
+        for root, folder in self.roots.items():
+            for store in _stores(str(folder)):
+                for path, entry in _deep(os.path.join(folder, store)):
+                    yield f"{root}/{store}/{path}", entry
+
+    def other_heads(self) -> set[str]:
+        """Name the branches that other work trees stand on: theirs to move."""
+        heads = [self.common / "HEAD"] if self.own != self.common else []
+        heads += [each / "HEAD" for each in (self.common / WORKTREES).glob("*") if each != self.own]
+        found = set()
+        for head in heads:
+            try:
+                text = head.read_text(encoding="utf-8", errors="surrogateescape").strip()
+            except OSError:
+                continue
+            if text.startswith("ref:"):
+                found.add(text.removeprefix("ref:").strip())
+        return found
+
+    def _left(self, root: str) -> tuple[str, ...]:
+        """Return what of a folder another work tree alone has a say in; empty names mean all but what is shared."""
+        return ("",) if root == "common" else ()
+
+
+def _walk(folder: str, left: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    pending = [""] if not left else []
+    if left:
+        for name in SHARED:
+            path = os.path.join(folder, name)
+            if name != OBJECTS and os.path.lexists(path):
+                found = os.lstat(path)
+                if stat.S_ISDIR(found.st_mode):
+                    pending.append(f"{name}/")
+                else:
+                    yield name, found
+    while pending:
+        base = pending.pop()
+        try:
+            with os.scandir(os.path.join(folder, base)) as entries:
+                children = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in children:
+            path = base + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != OBJECTS:
+                    pending.append(f"{path}/")
+                elif base == "":
+                    # notes about the folder, such as where else objects lie
+                    pending.append(f"{path}/info/")
+                continue
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            kind = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
+            if kind and not entry.name.endswith(PASSING):
+                yield path, found
+
+
+def _stores(folder: str) -> Iterator[str]:
+    """Yield the object folders of a repository, of its submodules and of large files, none inside another."""
+    pending = [""]
+    while pending:
+        base = pending.pop()
+        try:
+            with os.scandir(os.path.join(folder, base)) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for name in names:
+            if name == OBJECTS:
+                yield base + name
+            elif base or name in {"modules", "lfs"}:
+                pending.append(f"{base}{name}/")
+
+
+def _deep(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    pending = [""]
+    while pending:
+        base = pending.pop()
+        try:
+            with os.scandir(os.path.join(folder, base)) as entries:
+                children = list(entries)
+        except OSError:
+            continue
+        for entry in children:
+            if entry.is_dir(follow_symlinks=False):
+                if base or entry.name != "info":
+                    pending.append(f"{base}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False) and not entry.name.startswith("tmp_"):
+                yield base + entry.name, entry

@@ -1,0 +1,229 @@
+"""The user's repository as it was at a checkpoint: every file of it stored beside ours, its objects linked."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fireloop.act.git_places import WORKTREES, GitPlaces
+from pytest_fireloop.act.object_store import ObjectStore
+from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit
+from pytest_fireloop.act.tree_writer import TreeWriter
+
+SCHEMA = "fireloop.repository/1"
+#: In a stored state: where the parts lay, and the names of the object files.
+PLACES, NAMES = "places.json", "objects.txt"
+SIZE_LIMIT = 200_000_000
+#: Folders without which git takes a folder for no repository.
+NEEDED = ("refs/heads", "refs/tags", "objects/info", "objects/pack")
+_EMPTY = "0" * 40
+Stamp = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    oid: str
+    mode: str
+    stamp: Stamp
+
+
+class KeptRepository:
+    """Reads the user's repository and stores it in ours; writes to it only in `put_back`."""
+
+    def __init__(self, git: ShadowGit, tree: Path, store: ObjectStore) -> None:
+        self._git, self._tree, self._objects = git, tree, store
+        self._stored: dict[str, _Stored] = {}
+        self._names: frozenset[str] = frozenset()
+        self._latest: tuple[GitPlaces, str] | None = None
+        #: What could not be kept, so that it could not be restored.
+        self.left_out: tuple[str, ...] = ()
+
+    def keep(self) -> str | None:
+        """Store the repository as it is now and return the commit, the last one when nothing moved; None without one."""
+        places = GitPlaces.find(self._tree)
+        if places is None:
+            return None
+        found = {name: (path, status) for name, path, status in places.files() if "\n" not in path}
+        # after the files: what a ref names is there already
+        names, missed = self._objects.keep(places)
+        stamps = {name: _stamp(status) for name, (_, status) in found.items()}
+        known = {name: stored.stamp for name, stored in self._stored.items()}
+        if self._latest is not None and self._latest[0] == places and stamps == known and names == self._names:
+            return self._latest[1]
+        large = [name for name, (_, status) in found.items() if status.st_size > SIZE_LIMIT]
+        for name in large:
+            del found[name]
+        self.left_out = (*sorted(large), *([f"{len(missed)} files of objects"] if missed else []))
+        self._store(found)
+        self._names = names
+        self._latest = (places, self._commit(places, names - missed))
+        return self._latest[1]
+
+    def put_back(self, commit: str) -> list[str]:
+        """Make the repository what it was, and return what could not be written; the caller has kept its present state."""
+        with self._git.objects() as objects:
+            places, names, entries = self._read(objects, commit)
+            for folder in places.roots.values():
+                folder.mkdir(parents=True, exist_ok=True)
+            failed = self._objects.put_back(names, places.roots)
+            theirs = _current(places, places.other_heads())
+            now = {name: path for name, path, _ in places.files()}
+            for root, folder in places.roots.items():
+                for needed in NEEDED if folder == places.common else ():
+                    (folder / needed).mkdir(parents=True, exist_ok=True)
+                with TreeWriter(folder, force=True) as writer:
+                    failed += _remove(writer, root, [name for name in now if name not in entries], entries)
+                    failed += _write(writer, root, folder, entries, objects)
+                for needed in NEEDED if folder == places.common else ():
+                    (folder / needed).mkdir(parents=True, exist_ok=True)
+            if "top/.git" in entries:
+                with TreeWriter(places.top) as writer:
+                    failed += _write(writer, "top", places.top, entries, objects)
+        _keep_theirs(places, theirs)
+        self._latest = None
+        return failed
+
+    def forget_all_but(self, commits: Collection[str]) -> None:
+        """Drop the objects that no kept state of the repository had."""
+        wanted: set[str] = set()
+        with self._git.objects() as objects:
+            for commit in commits:
+                wanted |= set(self._read(objects, commit)[1])
+        self._objects.forget_all_but(wanted)
+
+    def _store(self, found: Mapping[str, tuple[str, os.stat_result]]) -> None:
+        """Store the contents of files that are not what they were."""
+        changed = {}
+        for name, (path, status) in found.items():
+            known = self._stored.get(name)
+            if known is None or known.stamp != _stamp(status):
+                changed[name] = path, status
+        plain = [(name, path) for name, (path, status) in changed.items() if not stat.S_ISLNK(status.st_mode)]
+        given = b"".join(os.fsencode(path) + b"\n" for _, path in plain)
+        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+        oids = dict(zip([name for name, _ in plain], self._git.text(*words, given=given).split(), strict=True))
+        stored = {name: kept for name, kept in self._stored.items() if name in found and name not in changed}
+        for name, (path, status) in changed.items():
+            if stat.S_ISLNK(status.st_mode):
+                oid, mode = self._content(os.fsencode(os.readlink(path))), "120000"
+            else:
+                oid, mode = oids[name], "100755" if status.st_mode & 0o100 else "100644"
+            stored[name] = _Stored(oid, mode, _stamp(status))
+        self._stored = stored
+
+    def _commit(self, places: GitPlaces, names: Collection[str]) -> str:
+        said = {"schema": SCHEMA, **{part: str(getattr(places, part)) for part in ("top", "own", "common")}}
+        rows = {PLACES: ("100644", self._content(json.dumps(said).encode("ascii")))}
+        rows[NAMES] = ("100644", self._content(b"".join(os.fsencode(name) + b"\n" for name in sorted(names))))
+        if (places.top / ".git").is_file():
+            rows["top/git"] = ("100644", self._content((places.top / ".git").read_bytes()))
+        rows |= {name: (stored.mode, stored.oid) for name, stored in self._stored.items()}
+        given = b"".join(
+            f"{mode} {oid}\t".encode("ascii") + os.fsencode(name) + b"\0" for name, (mode, oid) in rows.items()
+        )
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self._git.repository) as folder:
+            index = os.path.join(folder, "index")
+            self._git.run("update-index", "-z", "--index-info", given=given, index=index)
+            tree = self._git.text("write-tree", index=index)
+        return self._git.text("commit-tree", tree, "-m", "the user's repository")
+
+    def _content(self, content: bytes) -> str:
+        return self._git.text("hash-object", "-w", "--no-filters", "--stdin", given=content)
+
+    def _read(self, objects: ObjectReader, commit: str) -> tuple[GitPlaces, list[str], dict[str, tuple[str, str]]]:
+        entries = {name: (mode, oid) for name, mode, oid in objects.entries(commit)}
+        try:
+            said = json.loads(objects.read(entries.pop(PLACES)[1]))
+            if said["schema"] != SCHEMA:
+                raise CheckpointError(f"the repository was kept as {said['schema']!r}: use the version that kept it")
+            names = os.fsdecode(objects.read(entries.pop(NAMES)[1])).splitlines()
+            places = GitPlaces(Path(said["top"]), Path(said["own"]), Path(said["common"]))
+        except (KeyError, ValueError) as error:
+            raise CheckpointError(f"{commit[:10]} holds no state of a repository") from error
+        if "top/git" in entries:
+            entries["top/.git"] = entries.pop("top/git")
+        return places, names, entries
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _remove(writer: TreeWriter, root: str, names: list[str], entries: Mapping[str, object]) -> list[str]:
+    """Remove what came since; another work tree that was there already is left to who works in it."""
+    failed = []
+    for name in names:
+        if not name.startswith(f"{root}/") or _of_other_tree(name, entries):
+            continue
+        try:
+            writer.remove(name.removeprefix(f"{root}/"))
+        except OSError:
+            failed.append(name)
+    return failed
+
+
+def _write(
+    writer: TreeWriter, root: str, folder: Path, entries: Mapping[str, tuple[str, str]], objects: ObjectReader
+) -> list[str]:
+    failed = []
+    for name in sorted(entries):
+        path = name.removeprefix(f"{root}/")
+        if not name.startswith(f"{root}/") or (_of_other_tree(name, entries) and (folder / path).exists()):
+            continue
+        mode, oid = entries[name]
+        content = objects.read(oid)
+        if _is_there(folder / path, mode, content):
+            continue
+        try:
+            writer.write(path, mode, content)
+        except OSError:
+            failed.append(name)
+    return failed
+
+
+def _of_other_tree(name: str, entries: Mapping[str, object]) -> bool:
+    parts = name.split("/")
+    return parts[1] == WORKTREES and len(parts) > 3 and f"{parts[0]}/{WORKTREES}/{parts[2]}/HEAD" in entries
+
+
+def _is_there(path: Path, mode: str, content: bytes) -> bool:
+    try:
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            return mode == "120000" and os.fsencode(os.readlink(path)) == content
+        executable = "100755" if status.st_mode & 0o100 else "100644"
+        return stat.S_ISREG(status.st_mode) and mode == executable and path.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _current(places: GitPlaces, refs: Collection[str]) -> dict[str, str]:
+    """Return where branches stand now, as git would find them."""
+    packed = {}
+    try:
+        for line in (places.common / "packed-refs").read_text("utf-8", "surrogateescape").splitlines():
+            oid, _, name = line.partition(" ")
+            packed[name] = oid
+    except OSError:
+        pass
+    found = {}
+    for ref in refs:
+        try:
+            found[ref] = (places.common / ref).read_text("utf-8").strip()
+        except OSError:
+            if ref in packed:
+                found[ref] = packed[ref]
+    return found
+
+
+def _keep_theirs(places: GitPlaces, theirs: Mapping[str, str]) -> None:
+    """Leave the branches of other work trees where they are."""
+    for ref, oid in theirs.items():
+        if _current(places, [ref]).get(ref) != oid:
+            (places.common / ref).parent.mkdir(parents=True, exist_ok=True)
+            (places.common / ref).write_text(f"{oid}\n", "utf-8")
