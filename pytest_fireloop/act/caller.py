@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fireloop.act.agent_call import call_agent
+from pytest_fireloop.act.denials import clear_denials, read_denials
 from pytest_fireloop.act.progress import Progress
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
 from pytest_fireloop.act.settings import LoopSettings
@@ -44,7 +45,9 @@ class Caller:
         outcome, text = call_agent(self._settings.agent, call, self._output(number, progress))
         if outcome.status == "timeout" and call.timeout_s < self._settings.agent_timeout_s:
             outcome = replace(outcome, detail=f"the time limit of the loop, {self._time.seconds:g} s, ended it")
-        return outcome, text
+        # an agent with hooks may list these among its own, or may not
+        denials = max(outcome.permission_denials, len(read_denials(call.folder)))
+        return replace(outcome, permission_denials=denials), text
 
     def _output(self, number: int, progress: Progress) -> Path:
         """Return where the agent's output goes; what a call that was cut off said is kept beside it."""
@@ -58,6 +61,7 @@ class Caller:
         folder = self._folder / f"call-{number}"
         # it is there already where the call was cut off, and is made again
         folder.mkdir(mode=0o700, exist_ok=True)
+        clear_denials(folder)
         (folder / "prompt.md").write_text(prompt, encoding="utf-8")
         record = folder / "record.json"
         record.write_text(json.dumps(progress.record.to_json()), encoding="utf-8")
@@ -65,6 +69,8 @@ class Caller:
             **settings.environment,
             "FIRELOOP_LOOP": self._loop_id,
             "FIRELOOP_CALL": str(folder),
+            "FIRELOOP_PROTECT": json.dumps(settings.protect),
+            "FIRELOOP_TREE": str(settings.tree),
             "FIRELOOP_RECORD": str(record),
             "FIRELOOP_PYTHON": str(settings.interpreter.path),
             "FIRELOOP_PYTEST_ARGS": json.dumps(settings.pytest_args),

@@ -13,6 +13,7 @@ from pathlib import Path
 from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
 from pytest_fireloop.act.kept_repository import KeptRepository
 from pytest_fireloop.act.object_store import ObjectStore
+from pytest_fireloop.act.protected import ProtectedFiles
 from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit, join_names, split_names
 from pytest_fireloop.act.tree_difference import FileDifference, compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
@@ -75,6 +76,10 @@ class Checkpoints:
         if not opened._rules_file.exists():
             opened.refresh_rules()
         return opened
+
+    def protected(self, globs: Sequence[str]) -> ProtectedFiles:
+        """Return the protected files of the tree, which are stored here too."""
+        return ProtectedFiles(self._git, self.tree, globs)
 
     def refresh_rules(self) -> None:
         """Take the ignore rules and the tracked files as they are now: at the start of each loop."""

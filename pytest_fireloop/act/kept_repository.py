@@ -5,31 +5,23 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fireloop.act.git_places import WORKTREES, GitPlaces
 from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit
-from pytest_fireloop.act.tree_writer import TreeWriter
+from pytest_fireloop.act.stored_files import StoredFiles, stamp
+from pytest_fireloop.act.tree_writer import EXECUTABLE, LINK, TreeWriter
 
 SCHEMA = "fireloop.repository/1"
 #: In a stored state: where the parts lay, and the names of the object files.
 PLACES, NAMES = "places.json", "objects.txt"
+#: The file that a linked work tree has in place of a repository; git stores nothing of that name.
+LEADING = "top/git"
 SIZE_LIMIT = 200_000_000
 #: Folders without which git takes a folder for no repository.
 NEEDED = ("refs/heads", "refs/tags", "objects/info", "objects/pack")
-_EMPTY = "0" * 40
-Stamp = tuple[int, int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    oid: str
-    mode: str
-    stamp: Stamp
 
 
 class KeptRepository:
@@ -37,7 +29,7 @@ class KeptRepository:
 
     def __init__(self, git: ShadowGit, tree: Path, store: ObjectStore) -> None:
         self._git, self._tree, self._objects = git, tree, store
-        self._stored: dict[str, _Stored] = {}
+        self._stored = StoredFiles(git)
         self._names: frozenset[str] = frozenset()
         self._latest: tuple[GitPlaces, str] | None = None
         #: What could not be kept, so that it could not be restored.
@@ -51,15 +43,15 @@ class KeptRepository:
         found = {name: (path, status) for name, path, status in places.files() if "\n" not in path}
         # after the files: what a ref names is there already
         names, missed = self._objects.keep(places)
-        stamps = {name: _stamp(status) for name, (_, status) in found.items()}
-        known = {name: stored.stamp for name, stored in self._stored.items()}
+        stamps = {name: stamp(status) for name, (_, status) in found.items()}
+        known = {name: stored.stamp for name, stored in self._stored.rows.items()}
         if self._latest is not None and self._latest[0] == places and stamps == known and names == self._names:
             return self._latest[1]
         large = [name for name, (_, status) in found.items() if status.st_size > SIZE_LIMIT]
         for name in large:
             del found[name]
         self.left_out = (*sorted(large), *([f"{len(missed)} files of objects"] if missed else []))
-        self._store(found)
+        self._stored.store(found)
         self._names = names
         self._latest = (places, self._commit(places, names - missed))
         return self._latest[1]
@@ -96,44 +88,14 @@ class KeptRepository:
                 wanted |= set(self._read(objects, commit)[1])
         self._objects.forget_all_but(wanted)
 
-    def _store(self, found: Mapping[str, tuple[str, os.stat_result]]) -> None:
-        """Store the contents of files that are not what they were."""
-        changed = {}
-        for name, (path, status) in found.items():
-            known = self._stored.get(name)
-            if known is None or known.stamp != _stamp(status):
-                changed[name] = path, status
-        plain = [(name, path) for name, (path, status) in changed.items() if not stat.S_ISLNK(status.st_mode)]
-        given = b"".join(os.fsencode(path) + b"\n" for _, path in plain)
-        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-        oids = dict(zip([name for name, _ in plain], self._git.text(*words, given=given).split(), strict=True))
-        stored = {name: kept for name, kept in self._stored.items() if name in found and name not in changed}
-        for name, (path, status) in changed.items():
-            if stat.S_ISLNK(status.st_mode):
-                oid, mode = self._content(os.fsencode(os.readlink(path))), "120000"
-            else:
-                oid, mode = oids[name], "100755" if status.st_mode & 0o100 else "100644"
-            stored[name] = _Stored(oid, mode, _stamp(status))
-        self._stored = stored
-
     def _commit(self, places: GitPlaces, names: Collection[str]) -> str:
         said = {"schema": SCHEMA, **{part: str(getattr(places, part)) for part in ("top", "own", "common")}}
-        rows = {PLACES: ("100644", self._content(json.dumps(said).encode("ascii")))}
-        rows[NAMES] = ("100644", self._content(b"".join(os.fsencode(name) + b"\n" for name in sorted(names))))
+        listed = b"".join(os.fsencode(name) + b"\n" for name in sorted(names))
+        more = {PLACES: json.dumps(said).encode("ascii"), NAMES: listed}
         if (places.top / ".git").is_file():
-            rows["top/git"] = ("100644", self._content((places.top / ".git").read_bytes()))
-        rows |= {name: (stored.mode, stored.oid) for name, stored in self._stored.items()}
-        given = b"".join(
-            f"{mode} {oid}\t".encode("ascii") + os.fsencode(name) + b"\0" for name, (mode, oid) in rows.items()
-        )
-        with tempfile.TemporaryDirectory(prefix="index-", dir=self._git.repository) as folder:
-            index = os.path.join(folder, "index")
-            self._git.run("update-index", "-z", "--index-info", given=given, index=index)
-            tree = self._git.text("write-tree", index=index)
-        return self._git.text("commit-tree", tree, "-m", "the user's repository")
-
-    def _content(self, content: bytes) -> str:
-        return self._git.text("hash-object", "-w", "--no-filters", "--stdin", given=content)
+            more[LEADING] = (places.top / ".git").read_bytes()
+        blobs = [(name, self._stored.content(content)) for name, content in more.items()]
+        return self._stored.commit("the user's repository", blobs)
 
     def _read(self, objects: ObjectReader, commit: str) -> tuple[GitPlaces, list[str], dict[str, tuple[str, str]]]:
         entries = {name: (mode, oid) for name, mode, oid in objects.entries(commit)}
@@ -145,13 +107,9 @@ class KeptRepository:
             places = GitPlaces(Path(said["top"]), Path(said["own"]), Path(said["common"]))
         except (KeyError, ValueError) as error:
             raise CheckpointError(f"{commit[:10]} holds no state of a repository") from error
-        if "top/git" in entries:
-            entries["top/.git"] = entries.pop("top/git")
+        if LEADING in entries:
+            entries["top/.git"] = entries.pop(LEADING)
         return places, names, entries
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _remove(writer: TreeWriter, root: str, names: list[str], entries: Mapping[str, object]) -> list[str]:
@@ -195,9 +153,9 @@ def _is_there(path: Path, mode: str, content: bytes) -> bool:
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
-            return mode == "120000" and os.fsencode(os.readlink(path)) == content
-        executable = "100755" if status.st_mode & 0o100 else "100644"
-        return stat.S_ISREG(status.st_mode) and mode == executable and path.read_bytes() == content
+            return mode == LINK and os.fsencode(os.readlink(path)) == content
+        same = (mode == EXECUTABLE) == bool(status.st_mode & 0o100)
+        return stat.S_ISREG(status.st_mode) and same and path.read_bytes() == content
     except OSError:
         return False
 

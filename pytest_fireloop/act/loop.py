@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_fireloop.act import user_repository
@@ -68,7 +68,9 @@ class Loop:
             settings.test_timeout_s,
             self.gate.time.for_tests,
         )
-        self.tree = WatchedTree(settings.state / "checkpoints.git", settings.tree, self.loop_id, display)
+        self.tree = WatchedTree(
+            settings.state / "checkpoints.git", settings.tree, self.loop_id, display, settings.protect
+        )
         self.check = GreenCheck(settings, self.command, self.tree, self.folder, display)
         self.caller = Caller(settings, self.loop_id, self.folder, self.gate.time)
         self.loop_file = LoopFile(settings.tree, self.loop_id, resumed.loop_rows if resumed else ())
@@ -190,6 +192,8 @@ class Loop:
         self.tree.start, self._since = str(resumed.rows[0]["checkpoint"]), str(resumed.last["checkpoint"])
         self.tree.take("resumed")
         self.gate.time.run_s = resumed.baseline.duration_s
+        if resumed.cut_off:
+            self.tree.violations("resumed", cut_off=True)
         self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
         self.check.prepare(self.tree.start, resumed.baseline)
         with self.display.working("the tests run"):
@@ -206,6 +210,7 @@ class Loop:
         before = self._since or self.tree.commit
         prompt = self.caller.prompt(number, progress, self.attempts, few_calls=self.gate.budget.last.warns)
         moves_before = user_repository.read_state(self.settings.tree)
+        self.tree.protect()
         self.check.calibrate()
         progress.calls += 1
         self.journal.note(self.loop_id, calls=progress.calls)
@@ -217,6 +222,11 @@ class Loop:
         self.journal.note(self.loop_id, tokens=progress.tokens, usd=progress.usd)
         moves = self._moves(number, moves_before)
         self.tree.take(f"iteration {number}")
+        violations = self.tree.violations(f"iteration {number}")
+        progress.protected += [(number, each) for each in violations]
+        lost = next((each for each in violations if each.restored is False), None)
+        if lost is not None:
+            return Ending("blocked", f"{lost.told}: {self.tree.commit} holds what is left; put it right by hand")
         # of a call that was cut off the edits count with those of the next one
         changes = self.tree.changes(before, self.tree.commit, progress.baseline)
         self._since = None
@@ -229,7 +239,8 @@ class Loop:
         facts = self._facts(number, outcome, record, changes, promise=promise)
         decision = self.gate.decide(facts)
         delta = compare(progress.record, record, progress.flaky)
-        self._note(number, outcome, decision, record=record, changes=changes, verification=verification)
+        told = [each.told for each in violations]
+        self._note(number, outcome, decision, record=record, changes=changes, verification=verification, told=told)
         self.loop_file.iteration(progress, decision, record, changes, facts)
         self._remember(
             number,
@@ -246,6 +257,7 @@ class Loop:
                     "reset_at": outcome.reset_at,
                 },
                 "moves": list(moves),
+                "protected": [each.to_json() for each in violations],
                 "verification": verification.reason if verification else None,
                 "attempt": self.attempts[-1].to_json(),
                 "loop_row": self.loop_file.last_row,
@@ -290,11 +302,13 @@ class Loop:
         record: RunRecord,
         changes: ChangeSet,
         verification: Verification | None,
+        told: Sequence[str],
     ) -> None:
         line = iteration_line(
             number, outcome, before=self.progress.record, after=record, changes=changes, decision=decision
         )
         findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
+        findings += tuple(told)
         self.progress.add(number, record, self.tree.commit, decision)
         self.attempts.append(Attempt(number, tuple(f.path for f in changes.files), line, findings))
         self.display.line(line)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_fireloop.act.protected import Violation
 from pytest_fireloop.act.verify import Verification
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.judge.judge import Decision
@@ -38,6 +39,7 @@ class Progress:
     tree: str = ""
     #: What agents moved in the user's repository or took from under the loop, by iteration.
     moves: list[tuple[int, str]] = field(default_factory=list)
+    protected: list[tuple[int, Violation]] = field(default_factory=list)
 
     def begin(self, record: RunRecord, flaky: frozenset[str], commit: str) -> None:
         """Start from the baseline."""
@@ -104,6 +106,7 @@ def summarise(
         },
         "lessons": [],
         "moves": [{"iteration": number, "what": what} for number, what in progress.moves],
+        "protected": [{"iteration": number, **each.to_json()} for number, each in progress.protected],
         "cost": {"tokens": progress.tokens, "usd": round(progress.usd, 6)},
         "duration_s": round(duration_s, 3),
         "files_changed": files_changed,

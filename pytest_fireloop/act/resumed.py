@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_fireloop.act.progress import Progress
 from pytest_fireloop.act.prompt import Attempt
+from pytest_fireloop.act.protected import Violation
 from pytest_fireloop.judge.facts import Facts
 from pytest_fireloop.judge.judge import State, begin, decide
 from pytest_fireloop.judge.settings import Settings
@@ -22,11 +23,15 @@ class Resumed:
     loop_id: str
     rows: Sequence[Mapping[str, Any]]
     data: Mapping[str, Any]
+    #: Whether the runner was killed, so that an agent may have been at work.
+    cut_off: bool = False
 
     @classmethod
     def of(cls, journal: Journal, loop_id: str) -> Resumed:
         """Read a loop from the journal."""
-        return cls(loop_id, journal.iterations(loop_id), journal.loop_data(loop_id))
+        row = journal.loop(loop_id)
+        data, cut_off = (row.data, row.verdict is None) if row is not None else ({}, False)
+        return cls(loop_id, journal.iterations(loop_id), data, cut_off)
 
     @property
     def baseline(self) -> RunRecord:
@@ -65,6 +70,7 @@ class Resumed:
             progress.add(number, RunRecord.from_json(row["record"]), str(row["checkpoint"]), decision)
             progress.rotations += decision.rotate is not None
             progress.moves += [(number, str(move)) for move in row.get("moves") or ()]
+            progress.protected += [(number, Violation.from_json(each)) for each in row.get("protected") or ()]
             progress.trips += decision.stop is not None
             progress.tokens += int(row["facts"].get("tokens") or 0)
             progress.usd += float(row["facts"].get("usd") or 0.0)

@@ -42,6 +42,7 @@ class LoopSettings:
     until: str = "green"
     test_edits: str = "review"
     allow_test_edits: tuple[str, ...] = ()
+    protect: tuple[str, ...] = ()
     wait: bool = False
     thresholds: Mapping[str, float] = field(default_factory=dict)
 

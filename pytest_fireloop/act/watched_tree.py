@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
+from pytest_fireloop.act.protected import Violation
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
@@ -19,8 +20,11 @@ VIEWS = ".fireloop"
 class WatchedTree:
     """Takes checkpoints and compares them; `latest` is the last one, `start` the baseline's."""
 
-    def __init__(self, repository: Path, tree: Path, loop_id: str, display: Display) -> None:
+    def __init__(
+        self, repository: Path, tree: Path, loop_id: str, display: Display, protect: Sequence[str] = ()
+    ) -> None:
         self.checkpoints = Checkpoints.open(repository, tree, with_repository=True)
+        self._protected = self.checkpoints.protected(protect)
         self.latest: Checkpoint | None = None
         self.start: str | None = None
         self._loop_id, self._display = loop_id, display
@@ -30,12 +34,29 @@ class WatchedTree:
     def take(self, message: str) -> Checkpoint:
         """Store the tree as it is; raises CheckpointError."""
         taken = self.checkpoints.take(f"{self._loop_id}: {message}")
-        for path in sorted(set(taken.left_out) - self._left_out):
-            self._display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
-        self._left_out |= set(taken.left_out)
+        self._tell_left_out(taken.left_out)
         self.latest = taken
         self._had_views = (self.checkpoints.tree / VIEWS).is_dir()
         return taken
+
+    def protect(self) -> None:
+        """Keep the protected files as they are, for the agent is about to be called; raises CheckpointError."""
+        self._protected.keep()
+        self._tell_left_out(self._protected.left_out)
+
+    def violations(self, message: str, *, cut_off: bool = False) -> tuple[Violation, ...]:
+        """Look at the protected files, put back what has to be, and take a checkpoint again where that was done.
+
+        With `cut_off` they are held against what a runner that was killed had kept.
+        """
+        if cut_off:
+            self._protected.take_up()
+        found = self._protected.verify()
+        for each in found:
+            self._display.always(f"warning: {each.told}")
+        if any(each.restored for each in found):
+            self.take(f"{message}, protected files restored")
+        return found
 
     def missing(self) -> tuple[str, ...]:
         """Name the folders that are gone: the tree itself, which is made again, and the one of the views, if it was there."""
@@ -47,6 +68,11 @@ class WatchedTree:
         elif self._had_views and not views.is_dir():
             found.append(f"the folder {VIEWS!r} is gone; its files are written again")
         return tuple(found)
+
+    def _tell_left_out(self, paths: Sequence[str]) -> None:
+        for path in sorted(set(paths) - self._left_out):
+            self._display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
+        self._left_out |= set(paths)
 
     @property
     def commit(self) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from pytest_fireloop.cli.arguments import usage_error, version
-from pytest_fireloop.cli.guard import guarded
+from pytest_fireloop.cli.last_resort import guarded
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
 PROGRAM = "fireloop"
@@ -21,6 +21,7 @@ COMMANDS = {
     "log": "show what one iteration saw: prompt, agent, tests, decision",
     "diff": "show what changed up to an iteration",
     "restore": "bring the files of an iteration back",
+    "guard": "say what a command would remove, and refuse it where that is protected",
     "prune": "drop all but the newest loops",
     "replay": "run the judge again over a recorded loop",
     "decide": "make one decision from the JUnit reports of a matrix",

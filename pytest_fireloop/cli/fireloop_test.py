@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
+from argparse import Action, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.end_signals import interrupt_work
 from pytest_fireloop.cli.arguments import Parser, amount, count, duration, usage_error, version
 from pytest_fireloop.cli.ending import BEFORE_IT_BEGAN, tell_early_ending, tell_ending
-from pytest_fireloop.cli.guard import guarded, internal_error
+from pytest_fireloop.cli.last_resort import guarded, internal_error
 from pytest_fireloop.judge.verdict import Ending
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ def build_parser() -> Parser:
     add("--wait", action="store_true", help="stay and probe after the cooldown instead of exit 10")
     add("--test-edits", choices=("review", "forbid", "allow"), default="review", help="default: review")
     add("--allow-test-edits", action="append", default=[], metavar="GLOB", help="tests that the agent may change")
+    add(
+        "--protect",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files, as in .gitignore, that may not be changed",
+    )
     add("--python", metavar="PATH", help="the interpreter that runs the tests")
     add("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
     add("--example", metavar="NAME", help="copy a bundled example to a temporary folder and run there")
@@ -92,17 +99,27 @@ def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
         return usage_error(PROGRAM, str(error))
 
 
-def _options(parser: Parser, words: Sequence[str]) -> Namespace:
-    """Parse the command line over the project's own settings."""
-    from pytest_fireloop.act.settings import SettingsError, project_settings
-    from pytest_fireloop.cli.tree import current_folder
-
-    actions = {
+def _settable(parser: Parser) -> dict[str, Action]:
+    """Return the options that a project may set, by the name of the setting."""
+    return {
         option.removeprefix("--").replace("-", "_"): action
         for action in parser._actions  # noqa: SLF001 - argparse offers no other list of its options
         for option in action.option_strings
         if option.startswith("--") and option not in {"--help", "--example", "--json", "--dry-run"}
     }
+
+
+def setting_names() -> frozenset[str]:
+    """Return the names that `[tool.fireloop]` may hold."""
+    return frozenset(_settable(build_parser()))
+
+
+def _options(parser: Parser, words: Sequence[str]) -> Namespace:
+    """Parse the command line over the project's own settings."""
+    from pytest_fireloop.act.settings import SettingsError, project_settings
+    from pytest_fireloop.cli.tree import current_folder
+
+    actions = _settable(parser)
     defaults: dict[str, Any] = {}
     for name, value in project_settings(current_folder(), {name: name for name in actions}).items():
         action = actions[name]
@@ -217,6 +234,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         until=options.until,
         test_edits=options.test_edits,
         allow_test_edits=tuple(options.allow_test_edits),
+        protect=tuple(options.protect),
         wait=options.wait,
     )
     lock = TreeLock(settings.state)

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from pytest_fireloop.cli.arguments import amount, count, duration, usage_error
-from pytest_fireloop.cli.fireloop_test import run_loop
+from pytest_fireloop.cli.fireloop_test import build_parser, run_loop
 from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
 from pytest_fireloop.remember.journal import RUNNER, LoopRow
 
@@ -43,7 +43,8 @@ def main(argv: Sequence[str]) -> int:
     stored = row.data.get("options")
     if not isinstance(stored, dict):
         return usage_error(PROGRAM, f"loop {row.loop_id} is of a version that did not keep how it was started")
-    again = Namespace(**stored)
+    # an option that is newer than the loop has its default
+    again = Namespace(**{**vars(build_parser().parse_args(["-"])), **stored})
     again.fire_loop_dir, again.json, again.quiet = options.fire_loop_dir, options.json, options.quiet
     again.wait = again.wait or options.wait
     again.max_iterations = options.max_iterations or again.max_iterations

@@ -58,6 +58,9 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         )
         lines += [f"  iteration {move['iteration']}: {move['what']}" for move in moves[:SHOWN]]
         lines += [f"  and {len(moves) - SHOWN} more"] if len(moves) > SHOWN else []
+    for each in (summary.get("protected") or [])[:SHOWN]:
+        end = {None: "", True: "; restored", False: "; not restored"}[each["restored"]]
+        lines.append(f"protected: {each['path']} was {each['what']} in iteration {each['iteration']}{end}")
     best = summary["best"]
     if summary["verdict"] != "green" and summary["files_changed"] and best["iteration"] < summary["iterations"]:
         lines.append(f"best state: iteration {best['iteration']}; `fireloop restore best` brings it back")
