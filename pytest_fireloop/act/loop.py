@@ -13,7 +13,7 @@ from pytest_fireloop.act import user_repository
 from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.caller import Caller
 from pytest_fireloop.act.checkpoints import CheckpointError
-from pytest_fireloop.act.end_signals import finish_undisturbed
+from pytest_fireloop.act.end_signals import finish_undisturbed, interrupt_work
 from pytest_fireloop.act.gate import Gate
 from pytest_fireloop.act.green_check import GreenCheck
 from pytest_fireloop.act.left_behind import end_left_behind
@@ -129,10 +129,13 @@ class Loop:
         try:
             if not is_due(self.journal, self.tree.checkpoints):
                 return
+            interrupt_work()  # the one thing here that may take long
             done = prune(self.settings.state, self.journal, self.tree.checkpoints)
-        except (CheckpointError, JournalError) as error:
-            self.display.line(f"warning: old loops could not be dropped: {error}")
+        except (CheckpointError, JournalError, KeyboardInterrupt) as error:
+            self.display.line(f"warning: old loops could not be dropped: {str(error) or 'interrupted'}")
             return
+        finally:
+            finish_undisturbed()
         self.display.line(f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept")
 
     def preview(self) -> str:
