@@ -32,6 +32,17 @@ def is_held(folder: Path) -> bool:
     return False
 
 
+def wait_in_line(folder: Path) -> int | None:
+    """Let those that judge runs in one folder speak one after the other, until the descriptor is closed."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks here; the journal's own transactions still hold
+        return None
+    descriptor = os.open(folder / "referee.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
 class TreeLock:
     """Held by the kernel for as long as this process lives; what the file says is for the message alone."""
 

@@ -29,6 +29,7 @@ def main() -> int:
 
 def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     """Answer `admit` (before the tests) or `judge` (after them)."""
+    from pytest_fireloop.act.lock import wait_in_line
     from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
     from pytest_fireloop.remember.paths import claim, state_folder, unfit
 
@@ -39,7 +40,7 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         return {"problem": refused}
     try:
         claim(folder, tree)
-        _wait_in_line(folder)
+        wait_in_line(folder)  # until this process ends
         return _admit(question, folder) if question["ask"] == "admit" else _judge(question, tree, folder)
     except JournalDamagedError as error:
         return {"problem": str(error)} if question["force"] else {"refusal": str(error)}
@@ -47,15 +48,6 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         return {"problem": str(error)}
     except OSError as error:
         return {"problem": f"cannot use the folder {str(folder)!r}: {error.strerror or error}"}
-
-
-def _wait_in_line(folder: Path) -> None:
-    """Let runs of several environments speak one after the other; the lock ends with this process."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks here; the journal's own transactions still hold
-        return
-    fcntl.flock(os.open(folder / "referee.lock", os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
 
 
 def _admit(question: Mapping[str, Any], folder: Path) -> dict[str, Any]:

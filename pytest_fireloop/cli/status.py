@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pytest_fireloop.act.lock import is_held
 from pytest_fireloop.cli.tree import TreeState, parser
-from pytest_fireloop.remember.journal import PLUGIN, LoopRow
+from pytest_fireloop.remember.journal import RUNNER, LoopRow
 from pytest_fireloop.show.status import status_lines
 
 
@@ -58,6 +58,6 @@ def main(argv: Sequence[str]) -> int:
 
 def without_verdict(row: LoopRow, state: TreeState) -> str:
     """Name what a loop without an end is: one that goes on with the next run, one that works, one that was killed."""
-    if row.kind == PLUGIN:
+    if row.kind != RUNNER:
         return "open"
     return "running" if is_held(state.folder) else "cut off"

@@ -10,6 +10,7 @@ from pytest_fireloop.inside.colour import without_colour
 from pytest_fireloop.inside.printed import own_places
 from pytest_fireloop.inside.signature import FailureFacts, cause, signature
 from pytest_fireloop.observe.failure_text import facts_of, named_exception
+from pytest_fireloop.observe.junit_document import ReadCase
 from pytest_fireloop.observe.record import Failure
 
 MESSAGE_LIMIT = 4_000
@@ -22,10 +23,10 @@ EMPTY = re.compile(r"\s*(?:failed|failure|error|test failed|null|none)?\s*", re.
 MARKED = re.compile(r"^E {3,}(.*)$", re.MULTILINE)
 
 
-def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Failure:
+def failure_of(case: ReadCase, result: Any | None, nodeid: str, root: str) -> Failure:
     """Return the failure with its signatures, worked out from the text."""
-    facts = _facts(suite, case, result, root)
-    places = own_places(_decoded(str(result.text or "")), root)
+    facts = _facts(case, result, root)
+    places = own_places(_decoded(_said(result, "text")), root)
     location = f"{places[-1].path}:{places[-1].line}" if places else str(case.classname or case.name)
     return Failure(
         signature(facts), cause(facts), (nodeid,), facts.exception, facts.message[:MESSAGE_LIMIT], location,
@@ -33,8 +34,8 @@ def failure_of(suite: Any, case: Any, result: Any, nodeid: str, root: str) -> Fa
     )  # fmt: skip
 
 
-def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
-    text, said = _decoded(str(result.text or "")), _decoded(str(result.message or ""))
+def _facts(case: ReadCase, result: Any | None, root: str) -> FailureFacts:
+    text, said = _decoded(_said(result, "text")), _decoded(_said(result, "message"))
     phase = "call"
     found = PHASE.match(said)
     if found is not None:
@@ -45,7 +46,7 @@ def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
     if EMPTY.fullmatch(said) and text:
         said = ""  # other tools say what kind of end it was, and the rest in the text
     message = said or "\n".join(marked) or text
-    exception = str(result.type or "") or named_exception(message) or _typename(message, text)
+    exception = _said(result, "type") or named_exception(message) or _typename(message, text)
     if phase == "collect" and marked:
         exception = exception or named_exception(marked[-1].strip())
     file = _test_file(case)
@@ -56,7 +57,7 @@ def _facts(suite: Any, case: Any, result: Any, root: str) -> FailureFacts:
         "message": message,
         "longrepr": text,
         "rootdir": root,
-        "env": {"host": str(suite.hostname or ""), "start": _start(str(suite.timestamp or ""))},
+        "env": {"host": case.suite.hostname, "start": _start(case.suite.timestamp)},
     }
     return facts_of(row)
 
@@ -73,7 +74,12 @@ def _typename(message: str, text: str) -> str:
     return name if found is not None and name.rpartition(".")[2] == found[1] else ""
 
 
-def _test_file(case: Any) -> str:
+def _said(result: Any | None, name: str) -> str:
+    """Return a part of the result, empty where a case is red by its status alone."""
+    return str(getattr(result, name) or "") if result is not None else ""
+
+
+def _test_file(case: ReadCase) -> str:
     """Return the path of the case's module below the root, from the dotted name that pytest gives its class."""
     words = str(case.classname or case.name or "").split(".")
     while len(words) > 1 and words[-1][:1].isupper():
@@ -81,7 +87,7 @@ def _test_file(case: Any) -> str:
     return "/".join(words) + ".py"
 
 
-def root_in(case: Any, text: str) -> str:
+def root_in(case: ReadCase, text: str) -> str:
     """Return the folder in which the tests ran, where a traceback names the test's file by its whole path."""
     file = _test_file(case)
     place = text.find(f"/{file}")
@@ -95,5 +101,5 @@ def root_in(case: Any, text: str) -> str:
 def _start(timestamp: str) -> float:
     try:
         return datetime.fromisoformat(timestamp).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return 0.0

@@ -17,6 +17,8 @@ BUSY_S = 30.0
 PLUGIN = "plugin"
 #: The kind of the loops of `fireloop-test`.
 RUNNER = "runner"
+#: The kind of the loops that `fireloop decide` keeps of a matrix.
+MATRIX = "matrix"
 TABLES = """
 CREATE TABLE IF NOT EXISTS loops (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, started REAL NOT NULL, ended REAL, verdict TEXT, data TEXT NOT NULL);

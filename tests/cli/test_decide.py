@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
 from pytest_fireloop.cli.fireloop import main
+from pytest_fireloop.observe.environments import of_path
 
+DATA = Path(__file__).parents[1] / "data" / "junit"
 CASE = '<testcase classname="tests.test_a" name="{name}" time="0.1">{inner}</testcase>'
 RED = '<failure message="assert 1 == 2">E assert 1 == 2</failure>'
 
@@ -40,15 +42,13 @@ def test_green_only_if_each_is(tmp_path: Path, first: list[str], second: list[st
 def test_the_decision_names_the_environments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     reports = [report(tmp_path / "junit.py311.xml", ""), report(tmp_path / "junit.py312.xml", RED, "")]
     assert main(["decide", "--json", *reports]) == 1
-    assert json.loads(capsys.readouterr().out) == {
-        "schema": "fireloop.decision/1",
-        "verdict": "red",
-        "exit_code": 1,
-        "environments": [
-            {"environment": "py311", "verdict": "green", "reason": "1 tests"},
-            {"environment": "py312", "verdict": "red", "reason": "1 of 2 tests are red"},
-        ],
-    }
+    said = json.loads(capsys.readouterr().out)
+    assert (said["schema"], said["verdict"], said["exit_code"]) == ("fireloop.decision/1", "red", 1)
+    rows = [
+        (row["environment"], row["verdict"], row["reason"], row["counts"]["passed"]) for row in said["environments"]
+    ]
+    assert rows == [("py311", "green", "1 tests", 1), ("py312", "red", "1 of 2 tests are red", 1)]
+    assert said["history"] is None
 
 
 def test_a_report_that_claims_more_than_it_holds_is_13(tmp_path: Path) -> None:
@@ -72,14 +72,169 @@ def test_an_unreadable_report_is_one_line_and_4(
     assert "report.xml" in captured.err
 
 
-def test_damaged_reports_are_never_green(tmp_path: Path) -> None:
-    whole = Path(report(tmp_path / "whole.xml", *([RED] + [""] * 5))).read_bytes()
-    draw = random.Random(0)
-    for _ in range(150):
-        content = bytearray(whole)
-        for _ in range(draw.randrange(1, 4)):
-            start = draw.randrange(len(content))
-            content[start : start + draw.randrange(1, 40)] = draw.randbytes(draw.randrange(3))
-        path = tmp_path / "damaged.xml"
-        path.write_bytes(content)
-        assert main(["decide", str(path)]) != 0
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("junit.py311.xml", "py311"),
+        ("py312-xdist.xml", "py312-xdist"),
+        ("test-results-linux.xml", "linux"),
+        ("macos_report.xml", "macos"),
+        ("py313/junit.xml", "py313"),
+        ("shop/target/surefire-reports/TEST-com.example.PriceTest.xml", "surefire-reports"),
+    ],
+)
+def test_a_file_names_its_environment(tmp_path: Path, path: str, name: str) -> None:
+    assert of_path(tmp_path / path) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("file", ["all"]),
+        ("folder", ["here"]),
+        ("suite", ["one", "two"]),
+        ("hostname", ["a", "b"]),
+        ("property:os", ["linux", "all"]),
+    ],
+)
+def test_where_a_report_names_its_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, names: list[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    path = tmp_path / "here" / "all.xml"
+    known = '<properties><property name="os" value="linux"/></properties>'
+    first = f'<testsuite name="one" hostname="a">{known}{CASE.format(name="x", inner="")}</testsuite>'
+    second = f'<testsuite name="two" hostname="b">{CASE.format(name="x", inner="")}</testsuite>'
+    path.write_text(f"<testsuites>{first}{second}</testsuites>")
+    assert main(["decide", "--json", "--environment", source, str(path)]) == 0
+    assert [row["environment"] for row in json.loads(capsys.readouterr().out)["environments"]] == names
+
+
+def test_an_unknown_source_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="4"):
+        main(["decide", "--environment", "moon", report(tmp_path / "a.xml", "")])
+    assert "'moon'" in capsys.readouterr().err
+
+
+def test_an_expected_environment_without_a_report_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = report(tmp_path / "junit.py311.xml", "")
+    assert main(["decide", "--expect", "py311,py312", "--expect", "py313", path]) == 4
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1] == "decision: missing (exit 4)"
+    assert [line.split(": ")[1] for line in captured.err.splitlines()] == ["py312", "py313"]
+    assert main(["decide", "--expect", "py311", path]) == 0
+
+
+def test_a_name_on_the_command_line_counts(tmp_path: Path) -> None:
+    first, second = report(tmp_path / "1.xml", ""), report(tmp_path / "2.xml", "")
+    assert main(["decide", "--expect", "linux,macos", f"linux={first}", f"macos={second}"]) == 0
+    assert main(["decide", f"={first}"]) == 4
+
+
+@pytest.mark.parametrize("name", ["*.xml", "junit.*.xml", "absent.xml", "[ab].xml"])
+def test_what_matches_nothing_is_4(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["decide", str(tmp_path / name)]) == 4
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert name in captured.err
+
+
+def test_a_pattern_that_no_shell_filled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(tmp_path / "junit.a.xml", "")
+    report(tmp_path / "junit.b.xml", RED)
+    assert main(["decide", str(tmp_path / "junit.*.xml")]) == 1
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[:2]] == [["a", "green"], ["b", "red"]]
+
+
+@pytest.mark.parametrize(("repeated", "expected"), [("worst", 1), ("last", 0)])
+@pytest.mark.parametrize("shape", ["one report", "two reports"])
+def test_a_test_that_is_there_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], repeated: str, expected: int, shape: str
+) -> None:
+    red, green = CASE.format(name="x", inner=RED), CASE.format(name="x", inner="")
+    if shape == "one report":
+        (tmp_path / "a.xml").write_text(f'<testsuite name="s" tests="2" failures="1">{red}{green}</testsuite>')
+        files = [str(tmp_path / "a.xml")]
+    else:
+        for name, case in (("first", red), ("second", green)):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "a.xml").write_text(f'<testsuite name="s">{case}</testsuite>')
+        files = [str(tmp_path / name / "a.xml") for name in ("first", "second")]
+    assert main(["decide", "--json", "--repeated", repeated, *files]) == expected
+    (row,) = json.loads(capsys.readouterr().out)["environments"]
+    assert row["files"] == len(files)
+    assert f"1 more than once, of which the {repeated} result counts" in row["reason"]
+    assert row["flaky"] == ([] if expected else ["tests.test_a::x"])
+
+
+def test_shards_are_one_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for name, inner in (("1", ["<skipped/>"]), ("2", ["", "", ""])):
+        (tmp_path / name).mkdir()
+        files.append(report(tmp_path / name / "junit.py311.xml", *inner))
+    assert main(["decide", "--json", *files]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["environments"]
+    assert (row["environment"], row["files"], row["counts"]["passed"]) == ("py311", 2, 3)
+    assert "in 2 reports together" in row["reason"]
+
+
+def test_passed_subtests_are_counted_and_not_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(DATA / "pytest92-subtests-green.xml")
+    assert main(["decide", path]) == 13
+    assert "--subtests" in capsys.readouterr().out
+    assert main(["decide", "--subtests", path]) == 0
+    assert main(["decide", "--subtests", str(DATA / "pytest92-subtests.xml")]) == 1
+    # failures that are claimed and not held stay red
+    (tmp_path / "a.xml").write_text(Path(path).read_text().replace('failures="0"', 'failures="1"'))
+    assert main(["decide", "--subtests", str(tmp_path / "a.xml")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "red", "expected"),
+    [
+        ({"circuit": "OPEN"}, True, 10),
+        ({"circuit": "CLOSED"}, True, 1),
+        ({"health": "BLOCKED", "circuit": "OPEN"}, True, 11),
+        ({"circuit": "OPEN"}, False, 0),
+        ({"circuit": "<b>"}, True, 1),
+    ],
+)
+def test_what_the_referee_of_an_environment_says(
+    tmp_path: Path, found: dict[str, str], red: bool, expected: int
+) -> None:
+    rows = "".join(f'<property name="fireloop.{name}" value="{escape(value)}"/>' for name, value in found.items())
+    case = CASE.format(name="x", inner=RED if red else "")
+    path = tmp_path / "a.xml"
+    path.write_text(f'<testsuite name="pytest" tests="1"><properties>{rows}</properties>{case}</testsuite>')
+    assert main(["decide", str(path)]) == expected
+    # another red one that gets on keeps the whole going
+    assert main(["decide", str(path), report(tmp_path / "b.xml", RED)]) == 1
+
+
+def test_the_page_of_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "<img src=x onerror=alert(1)> | [x](javascript:y) @someone `" + "`" * 5 + "\n# heading"
+    case = f'<testcase classname="a" name={quoteattr(hostile)}><failure message={quoteattr(hostile)}/></testcase>'
+    (tmp_path / "junit.py311.xml").write_text(f'<testsuite name="s" tests="1">{case}</testsuite>')
+    page = tmp_path / "page.md"
+    page.write_text("before\n")
+    assert main(["decide", "--markdown", str(page), str(tmp_path / "junit.py311.xml")]) == 1
+    text = page.read_text()
+    assert text.startswith("before\n## Tests: red (exit 1)")
+    fence = next(line for line in text.splitlines() if line.endswith("text") and line.startswith("```"))
+    outside = text.split(fence)[0] + text.split(fence)[1].partition(fence.removesuffix("text") + "\n")[2]
+    assert not any(mark in outside for mark in ("<img", "](", "@someone", "| [x"))
+    assert len(fence) == len("`" * 7 + "text")
+    capsys.readouterr()
+    assert main(["decide", "--markdown", "-", str(tmp_path / "junit.py311.xml")]) == 1
+    assert capsys.readouterr().out.startswith("## Tests: red")
+
+
+def test_a_page_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decide", "--markdown", str(tmp_path), report(tmp_path / "a.xml", "")]) == 4
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_causes_are_grouped_over_environments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reports = [report(tmp_path / f"junit.{name}.xml", RED, "") for name in ("a", "b", "c")]
+    assert main(["decide", *reports]) == 1
+    assert "1 failure, 1 cause" in capsys.readouterr().out
