@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 #: Carried in the environment by every process that descends from a call.
 MARK = "FIRELOOP_MARK"
@@ -45,7 +45,8 @@ def end_tree(process: subprocess.Popen[bytes], mark: str, *, gently: bool) -> in
         time.sleep(POLL_S)
         _reap(left - {process.pid})
         process.poll()
-    process.poll()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, deadline - time.monotonic()))
     return killed
 
 
@@ -105,7 +106,8 @@ def _living() -> dict[int, tuple[int, int]]:
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
-            if fields[0] not in {b"Z", b"X"}:
+            # the first thread may have ended before the others, which work on or are still to die
+            if fields[0] not in {b"Z", b"X"} or int(fields[17]) > 1:
                 found[int(name)] = (int(fields[1]), int(fields[3]))
         except (OSError, IndexError, ValueError):
             continue

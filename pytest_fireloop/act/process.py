@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import signal
 import subprocess
 import threading
 import time
@@ -128,7 +129,8 @@ def run_process(
             reader.close()
         note.ended()
     return Finished(
-        process.returncode,
+        # killed and not seen to end, as on a machine that is too busy for it
+        -signal.SIGKILL if process.returncode is None else process.returncode,
         timed_out=timed_out,
         stopped=stopped,
         output=output,

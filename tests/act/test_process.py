@@ -28,6 +28,12 @@ CHILDREN = {
     "ignores TERM and INT": "import subprocess, sys; subprocess.Popen([sys.executable, '-c', "
     "'import signal; signal.signal(15, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN)\\n' + {code!r}])",
 }
+#: Its first thread ends, so that the system calls it a zombie, and another one works on.
+THREADS = (
+    "import ctypes, os, pathlib, platform, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); "
+    "pathlib.Path({path!r}).write_text(str(os.getpid())); "
+    "ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)"
+)
 WAIT = "\nimport pathlib, time\nwhile not pathlib.Path({path!r}).exists(): time.sleep(0.01)\n"
 
 
@@ -47,7 +53,9 @@ def run(
 
 def alive(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return any(
+            each.read_text().rpartition(")")[2].split()[0] != "Z" for each in Path(f"/proc/{pid}/task").glob("*/stat")
+        )
     except OSError:
         return False
 
@@ -66,6 +74,20 @@ def test_no_descendant_is_left(tmp_path: Path, kind: str, way: str) -> None:
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not alive(pid)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="descendants are only seen on Linux")
+@pytest.mark.parametrize("kind", ["itself", "ordinary", "own session"])
+def test_a_process_whose_first_thread_has_ended_is_ended(tmp_path: Path, kind: str) -> None:
+    path = str(tmp_path / "pid")
+    code = THREADS.format(path=path)
+    if kind != "itself":
+        code = CHILDREN[kind].format(code=code) + WAIT.format(path=path) + "time.sleep(1)"
+    done = run(tmp_path, code, timeout_s=2.0 if kind == "itself" else 30)
+    assert done.timed_out is (kind == "itself")
+    assert done.exit_code is not None
+    assert (done.exit_code < 0) is (kind == "itself")
+    assert not alive(int(Path(path).read_text()))
 
 
 def test_another_process_with_the_same_command_line_is_left_alone(tmp_path: Path) -> None:
