@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -10,6 +11,9 @@ from pytest_fireloop.agents.failure import Failure, classify
 from pytest_fireloop.agents.json_line import Event, mapping, rows, word
 from pytest_fireloop.agents.known_agent import KnownAgent, option, prompt_file
 from pytest_fireloop.agents.seen import Seen
+
+#: Its own last line; what its model or its tools say stands in a frame or in JSON.
+_SESSION = re.compile(r"Conversation ID: (?P<id>[0-9a-f]{32})")
 
 
 def _words(call: Call) -> tuple[str, ...]:
@@ -34,6 +38,9 @@ def read_event(seen: Seen, event: Event) -> Seen:
     if kind == "ConversationErrorEvent":
         name, detail = word(event.get("code")), word(event.get("detail"))
         return seen.failed(Failure(classify(detail, names=(name,)), detail or name or "an error without a text"))
+    if kind == "CondensationRequest":
+        # it makes room and asks again, for ever where that does not help
+        return seen.failed(Failure("context", "its context is full, and it asks for a summary of it"))
     if kind == "MessageEvent":
         message = mapping(event.get("llm_message")) or event
         text = "\n".join(word(each.get("text")) for each in rows(message.get("content")))
@@ -48,6 +55,12 @@ def read_event(seen: Seen, event: Event) -> Seen:
     return seen
 
 
+def read_text(seen: Seen, line: str) -> Seen:
+    """Return what is known after one line for people, of which the name of its session alone means anything."""
+    found = _SESSION.fullmatch(line.strip())
+    return seen if found is None else replace(seen, session=found["id"])
+
+
 OPENHANDS = KnownAgent(
     name="openhands",
     program="openhands",
@@ -55,7 +68,9 @@ OPENHANDS = KnownAgent(
     install="pip install openhands, with Python 3.12 in an environment of its own",
     words=_words,
     read_event=read_event,
+    read_text=read_text,
     stdin=False,
     environment=_environment,
     has_final_event=False,
+    verified="1.16.0",
 )

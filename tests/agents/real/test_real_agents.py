@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_scripts import SCRIPTS
+from model_scripts import FIX, SCRIPTS, Script, script
 
 from pytest_fireloop.act.agent_call import call_agent
 from pytest_fireloop.agents.agent import Call, Outcome
@@ -26,9 +26,12 @@ from pytest_fireloop.agents.builtin import KNOWN
 
 HERE = Path(__file__).parent
 FOLDER = os.environ.get("FIRELOOP_REAL_AGENTS", "")
-PLACES = [f"{FOLDER}/node_modules/node/bin", f"{FOLDER}/node_modules/.bin", f"{FOLDER}/aider/bin"]
+#: Agents in Python have an environment of their own each.
+IN_PYTHON = ("aider", "mini", "openhands")
+PLACES = [f"{FOLDER}/node_modules/node/bin", f"{FOLDER}/node_modules/.bin"]
+PLACES += [f"{FOLDER}/{name}/bin" for name in IN_PYTHON]
 #: Which agents can be asked for here.
-NAMES = ("codex", "qwen", "gemini", "opencode", "aider")
+NAMES = ("codex", "qwen", "gemini", "opencode", *IN_PYTHON)
 PROJECT = {
     "calc.py": "def add(a, b):\n    return a - b\n",
     "test_calc.py": "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n",
@@ -82,12 +85,25 @@ def aider(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
     return words, {"MODEL": "openai/mock-model", **environment}
 
 
+def mini(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    environment = {"OPENAI_API_KEY": "dummy", "OPENAI_API_BASE": f"{url}/v1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    environment |= {"MSWEA_COST_TRACKING": "ignore_errors", "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "2"}
+    return [], {"MODEL": "openai/mock-model", **environment}
+
+
+def openhands(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    environment = {"LLM_API_KEY": "dummy", "LLM_BASE_URL": f"{url}/v1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return [], {"MODEL": "openai/mock-model", **environment}
+
+
 PREPARE: dict[str, Callable[[str, Path], tuple[list[str], dict[str, str]]]] = {
     "codex": codex,
     "qwen": qwen,
     "gemini": gemini,
     "opencode": opencode,
     "aider": aider,
+    "mini": mini,
+    "openhands": openhands,
 }
 
 
@@ -111,22 +127,23 @@ CASES = [
     *(Case(agent, "fix", "ok ok", "green", DEFAULT) for agent in NAMES),
     *(Case(agent, "401", "auth", "blocked", DEFAULT) for agent in NAMES),
     *(Case(agent, "400", "crash crash crash", "agent_unavailable", DEFAULT) for agent in ("codex", "qwen", "aider")),
-    *(Case(agent, "400", "crash", "limit") for agent in ("gemini", "opencode")),
+    *(Case(agent, "400", "crash", "limit") for agent in ("gemini", "opencode", "mini", "openhands")),
     # the next call would be a minute later, after the end of the loop
     Case("codex", "429", "rate_limited", "limit", ("--max-time=40s",)),
-    *(Case(agent, "429", "rate_limited", "limit") for agent in ("qwen", "opencode", "aider")),
+    *(Case(agent, "429", "rate_limited", "limit") for agent in ("qwen", "opencode", "aider", "mini")),
     *(Case("codex", script, "rate_limited", "limit") for script in ("quota", "usage limit")),
+    Case("mini", "quota", "rate_limited", "limit"),
     *(Case(agent, "overflow", "crash", "limit") for agent in NAMES),
     *(Case(agent, "500 twice", "ok", "green") for agent in NAMES),
-    *(Case(agent, "cut", "ok", "green") for agent in ("codex", "qwen", "opencode", "aider")),
+    *(Case(agent, "cut", "ok", "green") for agent in NAMES if agent != "gemini"),
     Case("gemini", "cut", "error ok", "green", DEFAULT),
-    *(Case(agent, "page", "error", "limit") for agent in ("codex", "qwen", "gemini", "opencode")),
+    *(Case(agent, "page", "error", "limit") for agent in ("codex", "qwen", "gemini", "opencode", "mini")),
     *(Case(agent, "empty", "ok", "limit") for agent in NAMES),
     Case("codex", "nothing", "ok ok ok", "circuit_open", DEFAULT),
     *(Case(agent, "quotes", "ok", "green") for agent in NAMES),
     *(Case(agent, "silence", "timeout", "limit", SOON) for agent in NAMES),
-    *(Case(agent, "background", "ok", "green") for agent in ("codex", "opencode")),
-    *(Case(agent, "much", "ok", "green") for agent in ("codex", "opencode")),
+    *(Case(agent, "background", "ok", "green") for agent in ("codex", "opencode", "mini", "openhands")),
+    *(Case(agent, "much", "ok", "green") for agent in ("codex", "opencode", "mini", "openhands")),
 ]
 EXIT_CODES = {"green": 0, "limit": 1, "circuit_open": 10, "blocked": 11, "agent_unavailable": 14}
 
@@ -153,13 +170,14 @@ def model(tmp_path: Path) -> Iterator[Callable[[dict[str, Any]], str]]:
 
 
 def marked(mark: str) -> list[str]:
-    """Return the command lines of living processes that carry a mark in their environment."""
+    """Return the command lines of living processes that carry a mark in their environment or among their arguments."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                if mark.encode() in (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+                words = (folder / "cmdline").read_bytes()
+                if mark.encode() in (folder / "environ").read_bytes() + words:
+                    found.append(words.replace(b"\0", b" ").decode("utf-8", "replace"))
             except OSError:
                 continue
     return found
@@ -176,7 +194,7 @@ class Place:
     asked: str
 
 
-def prepare(agent: str, script: str, folder: Path, model: Callable[[dict[str, Any]], str]) -> Place:
+def prepare(agent: str, asked: Script, folder: Path, model: Callable[[dict[str, Any]], str]) -> Place:
     """Make the project and start the model; skips where the agent is not installed."""
     if not any((Path(place) / agent).exists() for place in PLACES):
         pytest.skip(f"{agent} is not installed in {FOLDER}")
@@ -185,39 +203,70 @@ def prepare(agent: str, script: str, folder: Path, model: Callable[[dict[str, An
     home.mkdir()
     for name, text in PROJECT.items():
         (tree / name).write_text(text)
-    rounds = {**SCRIPTS[script], "workdir": str(tree)}
+    rounds = {**asked, "workdir": str(tree)}
     if agent == "aider":
         rounds.pop("tools")  # it offers none
     words, environment = PREPARE[agent](model(rounds), home)
-    asked = environment.pop("MODEL")
+    name = environment.pop("MODEL")
     path = os.pathsep.join([*PLACES, "/usr/local/bin", "/usr/bin", "/bin"])
-    return Place(tree, home, words, {"PATH": path, "HOME": str(home), **environment}, asked)
+    return Place(tree, home, words, {"PATH": path, "HOME": str(home), **environment}, name)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_loop_with_a_real_agent(case: Case, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
-    place = prepare(case.agent, case.script, tmp_path, model)
+    place = prepare(case.agent, SCRIPTS[case.script], tmp_path, model)
     mark = uuid.uuid4().hex
+    statuses, summary = loop(case.agent, place, mark, *case.options)
+    assert (statuses, summary["verdict"]) == (case.statuses, case.verdict), summary["reason"]
+    assert summary["exit_code"] == EXIT_CODES[case.verdict]
+    assert marked(mark) == []
+    assert sorted(each.name for each in place.tree.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
+
+
+def loop(agent: str, place: Place, mark: str, *options: str) -> tuple[str, dict[str, Any]]:
+    """Run a loop, its processes marked; return the agent's status in each iteration, and the summary."""
     command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix the failing tests", "--json"]
-    command += [f"--agent={case.agent}", f"--model={place.asked}", f"--python={sys.executable}", *case.options]
+    command += [f"--agent={agent}", f"--model={place.asked}", f"--python={sys.executable}", *options]
     command += [f"--agent-arg={word}" for word in place.words]
     environment = {**place.environment, "PYTHONPATH": str(HERE.parents[2]), "REAL_AGENT": mark}
     done = subprocess.run(
-        command,
-        cwd=place.tree,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
+        command, cwd=place.tree, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
     print(done.stderr)
-    summary = json.loads(done.stdout)
-    statuses = re.findall(r"^iteration \d+: agent (\w+)", done.stderr, re.MULTILINE)
-    assert (" ".join(statuses), summary["verdict"]) == (case.statuses, case.verdict), summary["reason"]
-    assert done.returncode == EXIT_CODES[case.verdict]
-    assert marked(f"REAL_AGENT={mark}") == []
-    assert sorted(each.name for each in place.tree.iterdir()) == [".fireloop", "calc.py", "test_calc.py"]
+    summary: dict[str, Any] = json.loads(done.stdout)
+    assert summary["exit_code"] == done.returncode
+    return " ".join(re.findall(r"^iteration \d+: agent (\w+)", done.stderr, re.MULTILINE)), summary
+
+
+#: Leaves what tools leave: a job in the background, sessions of their own, a server, a process with a bare environment.
+LEAVING = """#!/bin/sh
+exec </dev/null >/dev/null 2>&1
+{sleep} 9700 & echo $! >> {started}
+setsid {sleep} 9700 & echo $! >> {started}
+(setsid nohup sh -c 'trap "" TERM INT HUP; {sleep} 9700 & wait; wait' & echo $! >> {started})
+python3 -c 'import http.server, sys; http.server.HTTPServer(("127.0.0.1", 0), None).serve_forever()' {mark} & echo $! >> {started}
+env -i setsid {sleep} 9700 & echo $! >> {started}
+sleep 0.5
+"""
+#: How an agent is brought to run a command, where not by a tool that it may use anyway.
+ALLOWED = {"qwen": ["--yolo"], "gemini": ["--yolo"]}
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_nothing_is_left_of_what_tools_left(agent: str, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
+    mark = uuid.uuid4().hex
+    sleep, leaving, started = (tmp_path / name for name in (f"sleep-{mark}", "leaving.sh", "started"))
+    sleep.symlink_to("/bin/sleep")
+    leaving.write_text(LEAVING.format(sleep=sleep, started=started, mark=mark))
+    steps = [] if agent == "aider" else [{"shell": f"sh {leaving}"}]
+    place = prepare(agent, script([*steps, *FIX]), tmp_path, model)
+    place.words.extend(ALLOWED.get(agent, ()))
+    if agent == "aider":  # it has no tools, and runs what checks its edits
+        place.words[:0] = ["--lint-cmd", f"python: sh {leaving}"]
+    statuses, summary = loop(agent, place, mark, "--max-iterations=1")
+    assert (statuses, summary["verdict"]) == ("ok", "green")
+    assert len(started.read_text().split()) >= 5
+    assert marked(mark) == []
 
 
 def call(agent: str, place: Place, number: int, session: str | None = None) -> Outcome:
@@ -234,7 +283,7 @@ def call(agent: str, place: Place, number: int, session: str | None = None) -> O
 
 @pytest.mark.parametrize("agent", ["gemini", "qwen", "opencode"])
 def test_a_refused_tool_is_counted(agent: str, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
-    place = prepare(agent, "background" if agent == "opencode" else "refused", tmp_path, model)
+    place = prepare(agent, SCRIPTS["background" if agent == "opencode" else "refused"], tmp_path, model)
     if agent == "opencode":
         settings = json.loads(place.environment["OPENCODE_CONFIG_CONTENT"])
         place.environment["OPENCODE_CONFIG_CONTENT"] = json.dumps({**settings, "permission": {"bash": "ask"}})
@@ -242,13 +291,13 @@ def test_a_refused_tool_is_counted(agent: str, tmp_path: Path, model: Callable[[
     assert (outcome.status, outcome.permission_denials) == ("ok", 1)
 
 
-@pytest.mark.parametrize("agent", ["codex", "qwen", "gemini", "opencode"])
+@pytest.mark.parametrize("agent", ["codex", "qwen", "gemini", "opencode", "openhands"])
 def test_a_session_is_continued(agent: str, tmp_path: Path, model: Callable[[dict[str, Any]], str]) -> None:
-    place = prepare(agent, "fix", tmp_path, model)
+    place = prepare(agent, SCRIPTS["fix"], tmp_path, model)
     first = call(agent, place, 1)
     second = call(agent, place, 2, first.session)
     assert (first.status, second.status) == ("ok", "ok")
     assert first.session == second.session
     assert first.session
-    assert first.tokens == 360
+    assert first.tokens == (None if agent == "openhands" else 360)
     assert "return a + b" in (place.tree / "calc.py").read_text()
