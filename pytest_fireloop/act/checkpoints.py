@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
 from pytest_fireloop.act.kept_repository import KeptRepository
 from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.protected import ProtectedFiles
 from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit, join_names, split_names
+from pytest_fireloop.act.stored_files import PLAIN, Stamp
 from pytest_fireloop.act.tree_difference import FileDifference, compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
-from pytest_fireloop.act.tree_writer import TreeWriter
+from pytest_fireloop.act.tree_writer import EXECUTABLE, TreeWriter
 from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningful
 
 __all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
@@ -28,6 +32,10 @@ REFS = "refs/fireloop/"
 OBJECTS = "repository-objects"
 #: How often a tree is listed when files come and go between the walk and git.
 TRIES = 3
+#: Commits whose files are kept in memory.
+COMMITS_HELD = 3
+#: A file that changed so shortly before it was looked at may change again without a sign of it, in nanoseconds.
+UNSETTLED = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,11 @@ class Checkpoints:
         self._index = self.repository / "fireloop.index"
         self._rules_file = self.repository / "fireloop.ignore.json"
         self._rules: IgnoreRules | None = None
+        self._patterns: IgnorePatterns | None = None
+        #: Files whose stamps tell whether they changed since the last checkpoint.
+        self._settled: Mapping[str, Stamp] = {}
+        self._seen: Collection[str] = ()
+        self._held: dict[str, Mapping[str, tuple[str, str]]] = {}
         self._with_repository = with_repository
         self._users = KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
 
@@ -85,7 +98,7 @@ class Checkpoints:
         """Take the ignore rules and the tracked files as they are now: at the start of each loop."""
         self._git.create()
         try:
-            self._rules = collect(self.tree)
+            self._rules, self._patterns = collect(self.tree), None
             self._rules.write(self._rules_file)
         except OSError as error:
             raise CheckpointError(f"cannot write below {str(self.repository)!r}: {error}") from error
@@ -206,11 +219,12 @@ class Checkpoints:
     def _take(self, message: str, also: Sequence[str]) -> Checkpoint:
         # held in memory from then on, where nothing that works in the tree can change them
         rules = self._rules = self._rules or IgnoreRules.read(self._rules_file)
-        patterns = rules.compile()
+        patterns = self._patterns = self._patterns or rules.compile()
         try:
             with self._own_index() as index:
                 for left in reversed(range(TRIES)):
                     try:
+                        looked = time.time_ns()
                         walk = TreeWalk(
                             tree=self.tree,
                             patterns=patterns,
@@ -220,14 +234,16 @@ class Checkpoints:
                             known=sorted(split_names(self._git.run("ls-files", "-z", index=index))),
                         )
                         found = walk.files([*rules.tracked, *also])
-                        self._update(index, set(walk.known) - set(found.present), found.present)
+                        self._update(index, walk.known, found.present)
                         tree = self._git.text("write-tree", index=index)
                         break
                     except CheckpointError:
                         if not left:
                             raise
+                        self._settled, self._seen = {}, ()
                         Path(index).unlink(missing_ok=True)
                 os.replace(index, self._index)
+                self._settled, self._seen = settled(found.present, looked), found.present.keys()
         except OSError as error:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
         given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
@@ -246,18 +262,35 @@ class Checkpoints:
                 return ("-p", kept) if kept else (), tuple(f".git: {name}" for name in self._users.left_out)
         return (), (".git",)
 
-    def _update(self, index: str, gone: Iterable[str], present: Iterable[str]) -> None:
+    def _update(self, index: str, known: Sequence[str], present: Mapping[str, Stamp]) -> None:
+        """Bring an index that holds the known files up to what is present; git looks at those that may have changed."""
+        held = set(known)
+        gone = sorted(held - present.keys())
         if gone:
             self._git.run("update-index", "--force-remove", "-z", "--stdin", given=join_names(gone), index=index)
-        words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-        self._git.run(*words, given=join_names(present), index=index)
+        fresh = sorted(path for path, seen in present.items() if path not in held or self._settled.get(path) != seen)
+        # git goes by whole seconds; what this process has seen before it hashes itself
+        changed = [path for path in fresh if path in self._seen and stat.S_ISREG(present[path][0]) and "\n" not in path]
+        if changed:
+            given = b"".join(os.fsencode(path) + b"\n" for path in changed)
+            oids = self._git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=given).split()
+            modes = (EXECUTABLE if present[path][0] & 0o100 else PLAIN for path in changed)
+            rows = zip(modes, oids, changed, strict=True)
+            given = b"".join(f"{mode} {oid}\t".encode("ascii") + os.fsencode(path) + b"\0" for mode, oid, path in rows)
+            self._git.run("update-index", "--replace", "-z", "--index-info", given=given, index=index)
+        others = sorted(set(fresh).difference(changed))
+        if others:
+            words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+            self._git.run(*words, given=join_names(others), index=index)
 
     @contextmanager
     def _own_index(self) -> Iterator[str]:
         """Work on a copy of the index: no lock that a killed process leaves behind, none to wait for."""
         with tempfile.TemporaryDirectory(prefix="index-", dir=self.repository) as folder:
             index = os.path.join(folder, "index")
-            if self._index.exists():
+            if not self._index.exists():
+                self._settled, self._seen = {}, ()
+            else:
                 shutil.copy2(self._index, index)  # the time stamp matters: git looks again at files as new as its index
             yield index
 
@@ -268,9 +301,19 @@ class Checkpoints:
                 return folder.relative_to(self.tree).as_posix()
         return None
 
-    def _entries(self, commit: str) -> dict[str, tuple[str, str]]:
-        with self._git.objects() as objects:
-            return {path: (mode, oid) for path, mode, oid in objects.entries(commit)}
+    def _entries(self, commit: str) -> Mapping[str, tuple[str, str]]:
+        held = self._held.get(commit)
+        if held is None:
+            with self._git.objects() as objects:
+                held = {path: (mode, oid) for path, mode, oid in objects.entries(commit)}
+            # the last few are asked for again and again
+            self._held = {**dict(list(self._held.items())[1 - COMMITS_HELD :]), commit: held}
+        return held
+
+
+def settled(present: Mapping[str, Stamp], looked: int) -> dict[str, Stamp]:
+    """Return the files that lay still for a while when they were looked at: a later change shows in their stamps."""
+    return {path: seen for path, seen in present.items() if max(seen[2], seen[3]) < looked - UNSETTLED}
 
 
 def _changes(each: FileDifference, objects: ObjectReader) -> Iterator[FileChange]:

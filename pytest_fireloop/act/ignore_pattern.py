@@ -21,6 +21,8 @@ _CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
+#: Answers that are kept at most: a tree is walked again and again.
+REMEMBERED = 200_000
 #: Ends the path of a folder while it is matched; no name holds it.
 _FOLDER = "\0"
 _ANY = f"[^/{_FOLDER}]"
@@ -58,9 +60,18 @@ class IgnorePatterns:
             for key, members in grouped
         ]
         self._groups = groups[::-1]
+        self._known: dict[tuple[str, bool], bool] = {}
 
     def ignores(self, path: str, *, folder: bool) -> bool:
-        """Whether the last pattern that matches this path says so."""
+        """Whether the last pattern that matches this path says so; what was asked before is remembered."""
+        known = self._known.get((path, folder))
+        if known is None:
+            if len(self._known) > REMEMBERED:
+                self._known.clear()
+            known = self._known[path, folder] = self._decide(path, folder=folder)
+        return known
+
+    def _decide(self, path: str, *, folder: bool) -> bool:
         end = _FOLDER if folder else ""
         name = path.rpartition("/")[2] + end
         for group in self._groups:

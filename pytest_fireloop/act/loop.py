@@ -71,6 +71,7 @@ class Loop:
         self.tree = WatchedTree(
             settings.state / "checkpoints.git", settings.tree, self.loop_id, display, settings.protect
         )
+        self.repository = user_repository.RepositoryLook(settings.tree)
         self.check = GreenCheck(settings, self.command, self.tree, self.folder, display)
         self.caller = Caller(settings, self.loop_id, self.folder, self.gate.time)
         self.loop_file = LoopFile(settings.tree, self.loop_id, resumed.loop_rows if resumed else ())
@@ -212,7 +213,7 @@ class Loop:
         progress, name = self.progress, self.settings.agent.name
         before = self._since or self.tree.commit
         prompt = self.caller.prompt(number, progress, self.attempts, few_calls=self.gate.budget.last.warns)
-        moves_before = user_repository.read_state(self.settings.tree)
+        moves_before = self.repository.read()
         self.tree.protect()
         self.check.calibrate()
         progress.calls += 1
@@ -270,7 +271,7 @@ class Loop:
 
     def _moves(self, number: int, before: RepositoryState | None) -> tuple[str, ...]:
         """Name what the agent moved in the repository, and what it took away; put back what is needed to go on."""
-        found = (*self.tree.missing(), *user_repository.moves(before, user_repository.read_state(self.settings.tree)))
+        found = (*self.tree.missing(), *user_repository.moves(before, self.repository.read()))
         for move in found:
             self.display.always(f"warning: the agent touched the repository: {move}")
         self.progress.moves += [(number, move) for move in found]

@@ -14,6 +14,9 @@ from typing import IO
 TIMEOUT_S = 300.0
 #: Ids that are sent before the first answer is read: together well below what a pipe holds.
 AT_ONCE = 250
+#: Folders of trees that are kept in memory at most.
+TREES_KEPT = 50_000
+Children = tuple[tuple[str, str, str], ...]
 IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -51,6 +54,8 @@ class ShadowGit:
 
     def __init__(self, repository: Path, tree: Path) -> None:
         self.repository, self.tree = repository, tree
+        #: Folders of stored trees that were read before: most are the same from checkpoint to checkpoint.
+        self._trees: dict[str, Children] = {}
         # found once, before any agent runs: the path may lead through folders that an agent can write to
         self._program = shutil.which("git") or "git"
         self._base = [self._program, *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}"))]
@@ -105,7 +110,7 @@ class ShadowGit:
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            yield ObjectReader(process.stdin, process.stdout)
+            yield ObjectReader(process.stdin, process.stdout, self._trees)
 
     def _with(self, index: str | None) -> Mapping[str, str]:
         return {**self._environment, "GIT_INDEX_FILE": index} if index else self._environment
@@ -114,8 +119,9 @@ class ShadowGit:
 class ObjectReader:
     """Reads stored objects; each is checked against its id, so that what is read is what was stored."""
 
-    def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
+    def __init__(self, questions: IO[bytes], answers: IO[bytes], trees: dict[str, Children] | None = None) -> None:
         self._questions, self._answers = questions, answers
+        self._trees = {} if trees is None else trees
 
     def read(self, wanted: str) -> bytes:
         """Return the content of an object; raises CheckpointError when it is missing or damaged."""
@@ -183,7 +189,16 @@ class ObjectReader:
         lines = self.read(commit).partition(b"\n\n")[0].split(b"\n")
         return next((line[7:].decode() for line in lines if line.startswith(b"parent ")), None)
 
-    def _children(self, tree: str) -> Iterator[tuple[str, str, str]]:
+    def _children(self, tree: str) -> Children:
+        """Return mode, name and id of what a folder holds."""
+        known = self._trees.get(tree)
+        if known is None:
+            if len(self._trees) > TREES_KEPT:
+                self._trees.clear()
+            known = self._trees[tree] = tuple(self._parsed(tree))
+        return known
+
+    def _parsed(self, tree: str) -> Iterator[tuple[str, str, str]]:
         content, id_bytes = self.read(tree), len(tree) // 2
         position = 0
         while position < len(content):

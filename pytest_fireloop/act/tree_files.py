@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import stat
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import ENVIRONMENT_MARK
+from pytest_fireloop.act.stored_files import Stamp, stamp
 
 SIZE_LIMIT = 20_000_000
+READ_BY_ALL = 0o444
 
 
 @dataclass(frozen=True, slots=True)
 class TreeFiles:
-    """Paths relative to the tree; `left_out` are files too large, unreadable, or of a name that git refuses."""
+    """Paths relative to the tree, with what the file system tells; `left_out` are too large, unreadable, or of a name that git refuses."""
 
-    present: tuple[str, ...]
+    present: Mapping[str, Stamp]
     left_out: tuple[str, ...]
 
 
@@ -36,13 +39,14 @@ class TreeWalk:
 
     def files(self, always: Iterable[str]) -> TreeFiles:
         """Walk the tree; the paths in `always` are looked at even where a rule ignores them."""
-        present: dict[str, None] = {}
+        present: dict[str, Stamp] = {}
         left_out: list[str] = []
         pending = [""]
+        top, ignores = os.path.join(self.tree, ""), self.patterns.ignores
         while pending:
             folder = pending.pop()
             try:
-                with os.scandir(os.path.join(self.tree, folder)) as entries:
+                with os.scandir(top + folder) as entries:
                     found = list(entries)
             except FileNotFoundError:
                 continue
@@ -56,29 +60,29 @@ class TreeWalk:
                 if entry.name == ".git" or path == self.skipped:
                     continue
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if self.patterns.ignores(self.prefix + path, folder=is_folder):
+                if ignores(self.prefix + path, folder=is_folder):
                     continue
                 if is_folder:
                     pending.append(f"{path}/")
-                else:
-                    self._file(path, present, left_out)
+                    continue
+                with suppress(OSError):
+                    self._file(path, entry.path, entry.stat(follow_symlinks=False), present, left_out)
         for path in always:
             if path not in present and not through_link(self.tree, path):
-                self._file(path, present, left_out)
-        return TreeFiles(tuple(sorted(present)), tuple(sorted(set(left_out))))
+                with suppress(OSError):
+                    self._file(path, top + path, os.lstat(top + path), present, left_out)
+        return TreeFiles(present, tuple(sorted(set(left_out))))
 
-    def _file(self, path: str, present: dict[str, None], left_out: list[str]) -> None:
-        full = os.path.join(self.tree, path)
-        try:
-            found = os.lstat(full)
-        except OSError:
-            return
+    def _file(
+        self, path: str, full: str, found: os.stat_result, present: dict[str, Stamp], left_out: list[str]
+    ) -> None:
         link = stat.S_ISLNK(found.st_mode)
         if not link and not stat.S_ISREG(found.st_mode):
             return
-        readable = link or (found.st_size <= self.size_limit and os.access(full, os.R_OK))
+        open_to_all = found.st_mode & READ_BY_ALL == READ_BY_ALL
+        readable = link or (found.st_size <= self.size_limit and (open_to_all or os.access(full, os.R_OK)))
         if readable and not _refused(path, link=link):
-            present[path] = None
+            present[path] = stamp(found)
         else:
             left_out.append(path)
 
@@ -100,5 +104,8 @@ def through_link(tree: Path, path: str) -> bool:
 
 def _refused(path: str, *, link: bool) -> bool:
     """Whether git would not take this name: it could be its own folder where upper and lower case are one."""
-    parts = path.lower().split("/")
+    lower = path.lower()
+    if ".git" not in lower:
+        return False
+    parts = lower.split("/")
     return ".git" in parts or (link and parts[-1] == ".gitmodules")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fireloop.act.git_places import GitPlaces
+from pytest_fireloop.act.stored_files import stamp
 from pytest_fireloop.inside.hashing import blake2b
 from pytest_fireloop.observe.text import one_line
 
@@ -61,6 +63,28 @@ class RepositoryState:
     reflog_entries: int = 0
     reflog_last: str = ""
     problem: str | None = None
+
+
+class RepositoryLook:
+    """Looks at one repository again and again; git is asked only when a file of it is not what it was."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        self._last: tuple[object, RepositoryState | None] | None = None
+
+    def read(self) -> RepositoryState | None:
+        """Return the state as `read_state` would."""
+        places = GitPlaces.find(self._tree)
+        if places is None:
+            return read_state(self._tree)
+        seen = (
+            places,
+            tuple((name, stamp(status)) for name, _, status in places.files()),
+            tuple(_names(places.common / "worktrees")),
+        )
+        if self._last is None or self._last[0] != seen:
+            self._last = seen, read_state(self._tree)
+        return self._last[1]
 
 
 def read_state(tree: Path) -> RepositoryState | None:

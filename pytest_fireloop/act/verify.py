@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from pytest_fireloop.observe.test_files import is_configuration
 
 #: How often a product that asks for random numbers has to be right once more.
 CHANCES = 8
+#: Of the time of a loop that stays red, what may go into looking through the whole environment.
+LOOKING_SHARE = 0.05
 HIDDEN = ("PYTEST_", "PYTHON", "COVERAGE_")
 
 
@@ -84,6 +87,9 @@ class Verifier:
         self.where = "room"
         self.why_in_place = ""
         self._canaries = True
+        self._test_paths: list[str] | None = None
+        self._seen_changes: tuple[Finding, ...] = ()
+        self._next_look = 0.0
         self._written: frozenset[str] = frozenset()
         self._led_out: frozenset[tuple[str, str]] = frozenset()
 
@@ -142,7 +148,7 @@ class Verifier:
 
     def examine(self, candidate: str, in_place: RunRecord) -> Verification:
         """Compare a state whose run is not green, and run nothing: only what no run could excuse is found."""
-        found = (*self._findings(candidate, in_place), *self._environment.changes())
+        found = (*self._findings(candidate, in_place), *self._environment_so_far())
         # a run that ended early, or could not collect, says nothing of what it did not come to
         told = in_place.complete and not in_place.collection_errors
         grave = [
@@ -153,6 +159,15 @@ class Verifier:
         why = in_place.incomplete_reason or f"red tests: {len(in_place.red)}"
         verdict = "rejected" if grave else "clean"
         return Verification(False, "", verdict, tuple(grave), None, f"the run in the tree is not green: {why}")
+
+    def _environment_so_far(self) -> tuple[Finding, ...]:
+        """Look at the environment, for a small share of the time at most; a green run is held against a look of its own."""
+        now = time.monotonic()
+        if now > self._next_look:
+            self._seen_changes = tuple(self._environment.changes())
+            took = time.monotonic() - now
+            self._next_look = time.monotonic() + took / LOOKING_SHARE
+        return self._seen_changes
 
     def _avoid_planted_byte_code(self) -> None:
         """Compile anew what the environment holds where its byte code changed: it need not be of the source beside it."""
@@ -247,8 +262,9 @@ class Verifier:
         return (*found, *self._policy.forbidden(paths, self._blobs, found))
 
     def _tests_of_start(self) -> dict[str, bytes]:
-        paths = [path for path in self._blobs if path.endswith(".py") and self._policy.keeps(path)]
-        files = {path: self._room.folder / path for path in paths}
+        if self._test_paths is None:
+            self._test_paths = [path for path in self._blobs if path.endswith(".py") and self._policy.keeps(path)]
+        files = {path: self._room.folder / path for path in self._test_paths}
         return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
 
     def _hint(self, candidate: str) -> str:

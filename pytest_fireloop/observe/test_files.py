@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 #: Folders whose files, of whatever kind, are the tests' own: fixtures, data, snapshots.
 TEST_FOLDERS = frozenset(
@@ -33,6 +34,10 @@ CONFIGURATION_NAMES = (
     "usercustomize.py",
     "*.pth",
 )
+#: As one pattern each, for every file of a tree is asked for.
+_TEST_NAME, _CONFIGURATION_NAME = (
+    re.compile("|".join(map(translate, names))) for names in (TEST_NAMES, CONFIGURATION_NAMES)
+)
 
 
 def is_test_file(path: str, collected: Collection[str] = (), *, doctests: Collection[str] = ()) -> bool:
@@ -41,14 +46,14 @@ def is_test_file(path: str, collected: Collection[str] = (), *, doctests: Collec
     A path in `doctests`, a module collected only for its doctests, is product unless its name or folder says otherwise.
     """
     *folders, name = path.split("/")
-    if _named(name, TEST_NAMES) or any(folder.lower() in TEST_FOLDERS for folder in folders):
+    if _TEST_NAME.match(name) or any(folder.lower() in TEST_FOLDERS for folder in folders):
         return True
     return path in collected and path not in doctests
 
 
 def is_configuration(path: str) -> bool:
     """Whether a path, at any depth, can decide how tests are collected and run."""
-    return _named(path.rpartition("/")[2], CONFIGURATION_NAMES)
+    return _CONFIGURATION_NAME.match(path.rpartition("/")[2]) is not None
 
 
 def doctest_modules(nodeids: Iterable[str]) -> frozenset[str]:
@@ -72,7 +77,7 @@ def predicate_of(nodeids: Collection[str], uncollected: Iterable[str] = ()) -> C
 
     def predicate(path: str) -> bool:
         *folders, name = path.split("/")
-        ambiguous = fnmatchcase(name, "*_test.py") and not any(folder.lower() in TEST_FOLDERS for folder in folders)
+        ambiguous = name.endswith("_test.py") and not any(folder.lower() in TEST_FOLDERS for folder in folders)
         if ambiguous and collected and path not in collected:
             return False
         return is_test_file(path, collected, doctests=doctests)
@@ -88,10 +93,15 @@ def with_data(is_test: Callable[[str], bool], nodeids: Iterable[str], files: Col
     """
     own = {nodeid.partition("::")[0] for nodeid in nodeids}
     folders = {path.rpartition("/")[0] for path in own} - {""}
+    within = tuple(f"{folder}/" for folder in folders)
     product = [
         path
         for path in files
-        if path.endswith(".py") and not path.endswith("/__init__.py") and path not in own and not is_test(path)
+        if path.startswith(within)
+        and path.endswith(".py")
+        and not path.endswith("/__init__.py")
+        and path not in own
+        and not is_test(path)
     ]
     roots = tuple(f"{folder}/" for folder in folders if not any(path.startswith(f"{folder}/") for path in product))
     return lambda path: is_test(path) or path.startswith(roots)
@@ -102,7 +112,3 @@ def _is_doctest(path: str, item: str) -> bool:
     parts = path.removesuffix(".py").removesuffix("/__init__").replace(".", "_").split("/")
     modules = (".".join(parts[start:]) for start in range(len(parts)))
     return any(item == module or item.startswith(f"{module}.") for module in modules)
-
-
-def _named(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

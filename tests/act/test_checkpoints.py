@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -589,7 +590,23 @@ class TestRead:
         stored(first.tree).chmod(0o600)
         stored(first.tree).write_bytes(stored(second.tree).read_bytes())
         with pytest.raises(CheckpointError, match="damaged"):
-            checkpoints.files(first.commit)
+            opened(tree).files(first.commit)
+        # what was read while it was sound is known
+        assert checkpoints.files(first.commit)["src/a.py"] == real
+
+    def test_an_edit_that_hides_is_seen(self, tree: Path) -> None:
+        checkpoints = opened(tree)
+        path, modified = tree / "src" / "a.py", (tree / "src" / "a.py").stat().st_mtime_ns
+        for number in range(20):
+            # the same size, the same time of change, in the same moment as the checkpoint before
+            path.write_text(f"A = {number:03}\n")
+            os.utime(path, ns=(modified, modified))
+            taken = checkpoints.take(str(number))
+            assert checkpoints.read(taken.commit, "src/a.py").decode() == f"A = {number:03}\n"
+            if number % 5 == 0:
+                # long enough for the file to count as settled
+                time.sleep(0.12)
+                checkpoints.take("settled")
 
 
 class TestRestore:

@@ -12,7 +12,7 @@ from pytest_fireloop.observe.integrity.product import compare_product, oracles_o
 from pytest_fireloop.observe.integrity.python_tests import compare_tests
 from pytest_fireloop.observe.integrity.shadowing import shadows
 from pytest_fireloop.observe.integrity.special_cases import compare_data, literals_of
-from pytest_fireloop.observe.integrity.support import compare_support
+from pytest_fireloop.observe.integrity.support import compare_support, emptied_helpers
 
 BINARY = (".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib")
 PROSE = (".md", ".rst", ".adoc")
@@ -66,7 +66,7 @@ def compare(
         elif path.endswith((".py", ".pyi")):
             found += compare_product(path, old, new, literals, oracles)
             # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
-            found += [each for each in compare_support(path, old, new) if each.kind == "helper_emptied"]
+            found += emptied_helpers(path, old, new)
         elif old is None and new is not None and not path.endswith(PROSE):
             found += compare_data(path, new, literals)
     return tuple(sorted(set(found), key=lambda finding: (finding.severity, finding.path, finding.line, finding.kind)))

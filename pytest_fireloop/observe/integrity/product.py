@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.integrity.patches import (
@@ -37,6 +38,8 @@ FOUNDATION = frozenset(
     }
 )
 IMPORT_SYSTEM = frozenset({"sys.meta_path", "sys.path_hooks", "sys.modules"})
+#: Sources whose marks are kept: a file is compared with how it was at the start in every iteration.
+REMEMBERED = 512
 COMPARING = {"__eq__": True, "__ne__": False}
 
 
@@ -51,14 +54,14 @@ def compare_product(
     before, after = parse(old), parse(new)
     if after is None or new is None:
         return
-    known = Counter((kind, detail) for kind, _, detail in _suspicions(before)) if before is not None else Counter()
-    for kind, line, detail in _suspicions(after):
+    known = Counter((kind, detail) for kind, _, detail in _suspicions_of(old)) if before is not None else Counter()
+    for kind, line, detail in _suspicions_of(new):
         if known[kind, detail] > 0:
             known[kind, detail] -= 1
         else:
             yield Finding.of(kind, path, line, f"nothing -> {detail}")
-    patched = Counter(detail for _, _, detail in _patches(before)) if before is not None else Counter[str]()
-    for line, module, detail in _patches(after):
+    patched = Counter(detail for _, _, detail in _patches_of(old)) if before is not None else Counter[str]()
+    for line, module, detail in _patches_of(new):
         patched[detail] -= 1
         if patched[detail] < 0:
             kind = "library_patched" if module in oracles or module in FOUNDATION else "library_set"
@@ -67,6 +70,18 @@ def compare_product(
     for literal, line, condition in special_cases(after, literals):
         if literal not in was:
             yield Finding.of("special_case", path, line, f"nothing -> {condition}, a value that the tests use")
+
+
+@lru_cache(REMEMBERED)
+def _suspicions_of(source: bytes | None) -> tuple[Suspicion, ...]:
+    tree = parse(source)
+    return tuple(_suspicions(tree)) if tree is not None else ()
+
+
+@lru_cache(REMEMBERED)
+def _patches_of(source: bytes | None) -> tuple[tuple[int, str, str], ...]:
+    tree = parse(source)
+    return tuple(_patches(tree)) if tree is not None else ()
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str, str]]:

@@ -85,6 +85,25 @@ def compare_support(path: str, old: bytes | None, new: bytes | None) -> Iterator
             known[detail] -= 1
 
 
+def emptied_helpers(path: str, old: bytes | None, new: bytes | None) -> Iterator[Finding]:
+    """Find the functions of one file, of whatever kind, that could fail and cannot any more."""
+    earlier = {unit.name: unit for unit in units(path, old) or ()}
+    for unit in units(path, new) or ():
+        was = earlier.get(unit.name)
+        if was is None or unit.is_test or not (isinstance(unit.node, Function) and isinstance(was.node, Function)):
+            continue
+        if _is_emptied(was.node, unit.node) and meaning(was.node) != meaning(unit.node):
+            yield _emptied(unit)
+
+
+def _is_emptied(old: Function, new: Function) -> bool:
+    return (bool(checks_of(old)) and not _can_fail(new)) or (_can_fail(old) and _does_nothing(new))
+
+
+def _emptied(unit: Unit) -> Finding:
+    return Finding.of("helper_emptied", unit.path, unit.line, f"{unit.name} could fail -> it cannot any more")
+
+
 def _function(old: Unit | None, new: Unit, names: dict[str, str]) -> Iterator[Finding]:
     assert isinstance(new.node, Function)
     if old is not None and meaning(old.node) == meaning(new.node):
@@ -96,8 +115,8 @@ def _function(old: Unit | None, new: Unit, names: dict[str, str]) -> Iterator[Fi
         yield Finding.of("fixture_patches", new.path, new.line, f"{name} replaces parts of the product in every test")
     if old is None or not isinstance(old.node, Function):
         return
-    if (checks_of(old.node) and not _can_fail(new.node)) or (_can_fail(old.node) and _does_nothing(new.node)):
-        yield Finding.of("helper_emptied", new.path, new.line, f"{new.name} could fail -> it cannot any more")
+    if _is_emptied(old.node, new.node):
+        yield _emptied(new)
     else:
         yield from compare_checks(old, new)
     if not name.startswith("pytest_"):
