@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from pytest_fireloop.observe.record import GREEN, RED, Failure, RunRecord
 
@@ -23,9 +24,33 @@ class Expectation:
         self._xfailed = {node for node, said in kept.items() if said == "xfailed"}
         self._uncollected = {error.path for error in baseline.collection_errors if keeps(_path(error.path))}
         self.known = frozenset(baseline.outcomes)
+        self._seconds = {test.nodeid: test.duration_s for test in baseline.tests}
+        self._signatures = {test.nodeid: test.signature for test in baseline.tests if test.signature}
         self.failed_before = self._failed_before(kept)
         #: Where each of them failed, as `path:line`.
         self.failed_at = {node: each.location for each in baseline.failures for node in each.nodeids}
+
+    def seconds(self, node: str) -> float:
+        """Return how long a test took at the start."""
+        return self._seconds.get(node, 0.0)
+
+    def signature(self, node: str) -> str | None:
+        """Return the signature by which a test failed at the start."""
+        return self._signatures.get(node)
+
+    def short_failures(self, seconds: float) -> list[str]:
+        """Return what failed at the start, one a cause first, as far as it took no longer together."""
+        return self._within([node for node in self.failed_before if node in self._signatures], seconds)
+
+    def passing_beside_failing(self, most: int, seconds: float) -> list[str]:
+        """Return tests that passed at the start, in the files of those that failed."""
+        files = set(map(_path, self.failed_before))
+        was = self._baseline.outcomes
+        return self._within([node for node in was if was[node] == "passed" and _path(node) in files][:most], seconds)
+
+    def _within(self, nodes: Sequence[str], seconds: float) -> list[str]:
+        ends = accumulate(map(self.seconds, nodes))
+        return [node for node, end in zip(nodes, ends, strict=True) if end <= seconds]
 
     def not_reproduced(self, record: RunRecord, known_flaky: Collection[str]) -> str | None:
         """Say how a run of the unchanged baseline in another place differs from the baseline."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from pytest_fireloop.act.progress import Progress
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tests
-from pytest_fireloop.act.verify import Verification, Verifier
+from pytest_fireloop.act.verification import Verification
+from pytest_fireloop.act.verify import Verifier
 from pytest_fireloop.act.watched_tree import WatchedTree
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.show.display import Display

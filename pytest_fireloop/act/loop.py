@@ -25,7 +25,7 @@ from pytest_fireloop.act.retention import KEPT, is_due, prune
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, run_tests
 from pytest_fireloop.act.user_repository import RepositoryState
-from pytest_fireloop.act.verify import Verification
+from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.act.watched_tree import WatchedTree
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.judge.judge import Decision
@@ -263,6 +263,7 @@ class Loop:
                 "moves": list(moves),
                 "protected": [each.to_json() for each in violations],
                 "verification": verification.reason if verification else None,
+                "integrity": verification.to_json() if verification else None,
                 "attempt": self.attempts[-1].to_json(),
                 "loop_row": self.loop_file.last_row,
             },

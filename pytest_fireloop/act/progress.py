@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fireloop.act.protected import Violation
-from pytest_fireloop.act.verify import Verification
+from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.agents.agent import Outcome
 from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.judge.verdict import Ending

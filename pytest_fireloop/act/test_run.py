@@ -28,6 +28,7 @@ class TestCommand:
     """How the project's tests are run; `mapped_from` is the original tree when `tree` is a room that stands for it.
 
     `within` makes of `timeout_s` what the time of the loop leaves of it.
+    `disguise` is a file that says how tests are run as if nobody tested.
     """
 
     __test__ = False
@@ -39,6 +40,7 @@ class TestCommand:
     timeout_s: float = 1800.0
     within: Callable[[float], float] = float
     mapped_from: Path | None = None
+    disguise: Path | None = None
     inside: InsideCopy = field(default_factory=InsideCopy)
 
 
@@ -106,6 +108,8 @@ def _run_once(
     )
     if command.mapped_from is not None:
         environment.update(FIRELOOP_OUTSIDE=str(command.mapped_from), FIRELOOP_HIDE="1")
+    if command.disguise is not None:
+        environment["FIRELOOP_DISGUISE"] = str(command.disguise)
     timeout_s = command.within(command.timeout_s)
     done = run_process(argv, cwd=command.tree, environment=environment, output=output, timeout_s=timeout_s, stop=stop)
     problem = done.problem

@@ -4,40 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_fireloop.act.checkpoints import Checkpoints
+from pytest_fireloop.act.comparison import Comparison
+from pytest_fireloop.act.disguised_runs import DisguisedRuns
 from pytest_fireloop.act.environment_record import EnvironmentRecord
 from pytest_fireloop.act.expectation import Expectation
+from pytest_fireloop.act.ignored_files import IgnoredFiles
 from pytest_fireloop.act.room import Room
 from pytest_fireloop.act.room_runs import ALONE, RoomRuns
 from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.act.test_run import TestCommand
-from pytest_fireloop.observe.integrity.compare import NOTHING, compare
+from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding, after_run_of_start
-from pytest_fireloop.observe.integrity.python_tests import defined_tests
-from pytest_fireloop.observe.integrity.runs import compare_runs
-from pytest_fireloop.observe.record import GREEN, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration
+from pytest_fireloop.observe.record import RunRecord
 
 #: How often a product that asks for random numbers has to be right once more.
 CHANCES = 8
 #: Of the time of a loop that stays red, what may go into looking through the whole environment.
 LOOKING_SHARE = 0.05
 HIDDEN = ("PYTEST_", "PYTHON", "COVERAGE_")
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What the verification found; `record` is the room's run, where there was one."""
-
-    green: bool
-    where: str
-    verdict: str
-    findings: tuple[Finding, ...]
-    record: RunRecord | None
-    reason: str
 
 
 class Verifier:
@@ -55,7 +43,7 @@ class Verifier:
         allow_globs: Sequence[str] = (),
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        self._checkpoints, self._commit, self._baseline = checkpoints, baseline_commit, baseline_record
+        self._checkpoints, self._commit = checkpoints, baseline_commit
         self._blobs: Mapping[str, str] = checkpoints.files(baseline_commit)
         self._policy = EditPolicy.of(
             baseline_record,
@@ -69,12 +57,17 @@ class Verifier:
         self._whose = (
             "with the tests of the start" if test_edits != "allow" else "with the tests as the agent left them"
         )
+        self._ignored = IgnoredFiles(
+            checkpoints.tree, self._blobs, self._policy.keeps, work=work, state=checkpoints.repository.parent
+        )
+        self._lays_ignored = False
         self._room = Room(checkpoints, work / "room")
         environment = {key: value for key, value in command.environment.items() if not key.startswith(HIDDEN)}
         self._environment = EnvironmentRecord.take(command.python, environment)
         heads = {path.removeprefix("src/").removeprefix("lib/").partition("/")[0] for path in self._blobs}
         #: What is installed and no part of the project: a new file of that name would take its place.
-        self._foreign = self._environment.modules() - {head.removesuffix(".py") for head in heads}
+        foreign = self._environment.modules() - {head.removesuffix(".py") for head in heads}
+        self._comparison = Comparison(checkpoints, baseline_commit, baseline_record, self._policy, foreign)
         origin = str(command.tree)
         self._command = replace(
             command,
@@ -84,10 +77,12 @@ class Verifier:
             args=tuple(word.replace(origin, str(self._room.folder)) for word in command.args),
         )
         self._runs = RoomRuns(self._room, self._command, self._expectation, work=work, stop=stop)
+        self._disguised = DisguisedRuns(self._expectation, self._policy.is_test, work)
         self.where = "room"
         self.why_in_place = ""
         self._canaries = True
-        self._test_paths: list[str] | None = None
+        #: The unchanged baseline's run in the room.
+        self._first = RunRecord(run_id="")
         self._seen_changes: tuple[Finding, ...] = ()
         self._next_look = 0.0
         self._written: frozenset[str] = frozenset()
@@ -98,7 +93,13 @@ class Verifier:
         self._room.lay(self._commit)
         self._led_out = self._room.leading_out()
         self._room.seal()
-        record = self._runs.run().record
+        record = self._first = self._runs.run().record
+        if self._expectation.not_reproduced(record, known_flaky) is not None and self._ignored.fit:
+            # what the project built at the start may be what it lacks here
+            self._lays_ignored = True
+            self._ignored.lay(self._room.folder, self._blobs)
+            self._room.seal()
+            record = self._first = self._runs.run().record
         # what the tests of the start write by themselves is no sign of anybody else
         self._written = frozenset(self._room.touched())
         self.why_in_place = self._expectation.not_reproduced(record, known_flaky) or ""
@@ -107,6 +108,7 @@ class Verifier:
         else:
             # a project that cannot show a failing test of ours at the start proves nothing by hiding it later
             self._canaries = self._runs.canary_fault() is None
+            self._disguised.calibrate(self._runs, record)
         self._room.clear()
 
     def is_candidate(self, record: RunRecord, flaky: Collection[str] = ()) -> bool:
@@ -132,23 +134,29 @@ class Verifier:
         try:
             # what is verified is what lies in the tree now, whoever wrote it since the agent's call
             candidate = self._checkpoints.take("verification").commit
+            now = self._checkpoints.files(candidate)
             if self.where == "room":
                 self._room.lay(self._commit, candidate, keeps=self._policy.keeps)
                 self._avoid_planted_byte_code()
-            findings = (*self._findings(candidate, in_place), *self._environment.changes())
+            built = self._ignored.lay(self._room.folder, now) if self._lays_ignored and self.where == "room" else []
+            room = self._room.folder if self.where == "room" else None
+            compared = self._comparison.findings(candidate, in_place, room)
+            findings = (*compared, *built, *self._ignored.planted(now), *self._environment.changes())
             if self.where == "in_place":
                 fault = self._expectation.fault(in_place, apart_from={*known_flaky, *turned})
-                found = self._in_place((*findings, *self._unverifiable(candidate)), fault)
+                found = self._in_place((*findings, *self._comparison.unverifiable(candidate)), fault)
             else:
                 found = self._in_room(findings, candidate, known_flaky)
             fault = self._meanwhile(candidate) if found.green else None
-            return found if fault is None else self._rejected(found.findings, None, fault)
+            return found if fault is None else Verification.rejected(self.where, found.findings, None, fault)
         finally:
             self._room.clear()
 
     def examine(self, candidate: str, in_place: RunRecord) -> Verification:
         """Compare a state whose run is not green, and run nothing: only what no run could excuse is found."""
-        found = (*self._findings(candidate, in_place), *self._environment_so_far())
+        compared = self._comparison.findings(candidate, in_place, None)
+        planted = self._ignored.planted(self._checkpoints.files(candidate))
+        found = (*compared, *planted, *self._environment_so_far())
         # a run that ended early, or could not collect, says nothing of what it did not come to
         told = in_place.complete and not in_place.collection_errors
         grave = [
@@ -182,20 +190,18 @@ class Verifier:
     def _meanwhile(self, candidate: str) -> str | None:
         """Say what somebody wrote while the verification ran: what was verified is not what lies there."""
         now = self._checkpoints.take("after the verification").commit
-        changed = self._checkpoints.changes(candidate, now) if now != candidate else ()
-        held = self._checkpoints.files(candidate)
-        written = [each.path for each in changed if each.path in held or each.path.endswith(".py")]
-        return f"{written[0]} changed while the run was verified" if written else None
+        written = self._comparison.written_between(candidate, now)
+        return f"{written} changed while the run was verified" if written else None
 
     def _in_place(self, findings: tuple[Finding, ...], fault: str | None) -> Verification:
         if fault is not None and not any(finding.severity == BLOCKER for finding in findings):
-            return self._rejected(findings, None, fault)
-        return self._result(findings, None, f"verified in place, for {self.why_in_place}")
+            return Verification.rejected(self.where, findings, None, fault)
+        return Verification.of(self.where, findings, None, f"verified in place, for {self.why_in_place}")
 
     def _in_room(self, findings: tuple[Finding, ...], candidate: str, known_flaky: Collection[str]) -> Verification:
         altered = self._room.altered(self._blobs, self._policy.keeps)
         if altered:
-            return self._rejected(findings, None, f"the stored files were altered: {altered[0]}")
+            return Verification.rejected(self.where, findings, None, f"the stored files were altered: {altered[0]}")
         out = sorted(self._room.leading_out() - self._led_out)
         if out:
             path, target = out[0]
@@ -205,83 +211,25 @@ class Verifier:
         findings = (*findings, *unsteady)
         fault = self._expectation.fault(record)
         if fault is not None:
-            return self._rejected(findings, record, f"{fault}{self._hint(candidate)}")
+            return Verification.rejected(self.where, findings, record, f"{fault}{self._comparison.hint(candidate)}")
         fault = self._written_in_room()
         if fault is not None:
-            return self._rejected(findings, record, fault)
-        weighed = after_run_of_start(findings)
+            return Verification.rejected(self.where, findings, record, fault)
+        weighed = (*after_run_of_start(findings), *self._comparison.replaced(self._first, record, self._room.folder))
         if any(finding.severity == BLOCKER for finding in weighed):
-            return self._result(weighed, record, "")
+            return Verification.of(self.where, weighed, record, "")
         fault, alone = self._runs.alone(CHANCES if any(each.kind == "chance_used" for each in weighed) else 0)
         if fault is not None:
-            return self._rejected(weighed, record, fault)
+            return Verification.rejected(self.where, weighed, record, fault)
+        looks = any(each.kind == "place_probe" for each in weighed)
+        changed = self._comparison.changed(candidate)
+        disguised = self._disguised.fault(self._runs, record, changed, elsewhere=looks)
+        if disguised is not None:
+            return Verification.rejected(self.where, (*weighed, disguised[1]), record, disguised[0])
         fault = self._written_in_room()
         if fault is not None:
-            return self._rejected(weighed, record, fault)
+            return Verification.rejected(self.where, weighed, record, fault)
         hidden = self._runs.hidden_failures(canaries=self._canaries)
         if hidden is not None:
-            return self._rejected((*weighed, *hidden[1]), record, hidden[0])
-        return self._result((*weighed, *alone), record, f"verified in a clean room {self._whose}")
-
-    def _unverifiable(self, candidate: str) -> list[Finding]:
-        """Name the edits of tests and configuration that only a room could tell from gaming."""
-        now = self._checkpoints.files(candidate)
-        edited = [path for path, oid in self._blobs.items() if self._policy.keeps(path) and now.get(path) != oid]
-        added = [
-            path for path in now.keys() - self._blobs.keys() if is_configuration(path) and self._policy.keeps(path)
-        ]
-        detail = "as it was at the start -> edited, and there is no room to check it in"
-        return [Finding.of("edit_unverifiable", path, 0, detail) for path in edited + sorted(added)]
-
-    # what was found by comparing
-
-    def _findings(self, candidate: str, in_place: RunRecord) -> tuple[Finding, ...]:
-        changed = [change.path for change in self._checkpoints.changes(self._commit, candidate)]
-        paths = [path for path in changed if not self._policy.is_opened(path)]
-        now = self._checkpoints.files(candidate)
-        before = {path: self._checkpoints.read(self._commit, path) for path in paths if path in self._blobs}
-        after = {path: self._checkpoints.read(candidate, path) for path in paths if path in now}
-        found = compare(
-            before,
-            after,
-            is_test=self._policy.is_test,
-            is_configuration=is_configuration,
-            passed=[node for node, said in in_place.outcomes.items() if said in GREEN],
-            tests=self._tests_of_start() if self.where == "room" else NOTHING,
-            installed=self._foreign,
-        )
-        python = [path for path in after if path.endswith(".py") and self._policy.is_test(path)]
-        names = {name.rpartition("::")[2] for path in python for name in defined_tests(path, after[path])}
-        left_out = compare_runs(
-            {node: said for node, said in self._baseline.outcomes.items() if self._policy.keeps(node.split("::")[0])},
-            in_place.outcomes,
-            still_there=lambda path, name: (path in now and path not in paths) or name.rpartition("::")[2] in names,
-        )
-        skipped = {finding.path for finding in found if finding.kind == "test_skipped"}
-        found += tuple(each for each in left_out if each.kind != "test_skipped" or each.path not in skipped)
-        return (*found, *self._policy.forbidden(paths, self._blobs, found))
-
-    def _tests_of_start(self) -> dict[str, bytes]:
-        if self._test_paths is None:
-            self._test_paths = [path for path in self._blobs if path.endswith(".py") and self._policy.keeps(path)]
-        files = {path: self._room.folder / path for path in self._test_paths}
-        return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
-
-    def _hint(self, candidate: str) -> str:
-        """Name the way out for the case that a test or conftest is itself the bug."""
-        changed = [change.path for change in self._checkpoints.changes(self._commit, candidate)]
-        edited = [path for path in changed if path in self._blobs and self._policy.keeps(path)]
-        if not edited:
-            return ""
-        more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
-        return f" (edits to {edited[0]}{more} do not count; if they are right: --allow-test-edits {edited[0]!r})"
-
-    def _result(self, findings: Sequence[Finding], record: RunRecord | None, reason: str) -> Verification:
-        blockers = [finding for finding in findings if finding.severity == BLOCKER]
-        if blockers:
-            first = blockers[0]
-            return self._rejected(findings, record, f"{first.kind.replace('_', ' ')} in {first.path}: {first.detail}")
-        return Verification(True, self.where, "warned" if findings else "clean", tuple(findings), record, reason)
-
-    def _rejected(self, findings: Sequence[Finding], record: RunRecord | None, reason: str) -> Verification:
-        return Verification(False, self.where, "rejected", tuple(findings), record, " ".join(reason.split()))
+            return Verification.rejected(self.where, (*weighed, *hidden[1]), record, hidden[0])
+        return Verification.of(self.where, (*weighed, *alone), record, f"verified in a clean room {self._whose}")

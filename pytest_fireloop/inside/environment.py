@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 #: FRESH names the tree whose sources run fresh, CACHE the folder for pytest's cache, OUTSIDE the tree that a room
-#: stands for, HIDE asks that pytest's own variables be hidden too.
-NAMES = ("FIRELOOP_FRESH", "FIRELOOP_CACHE", "FIRELOOP_OUTSIDE", "FIRELOOP_HIDE")
+#: stands for, HIDE asks that pytest's own variables be hidden too, DISGUISE names the file that says how tests are run
+#: as if nobody tested.
+NAMES = ("FIRELOOP_FRESH", "FIRELOOP_CACHE", "FIRELOOP_OUTSIDE", "FIRELOOP_HIDE", "FIRELOOP_DISGUISE")
 _TAKEN: dict[str, str] = {}
 
 

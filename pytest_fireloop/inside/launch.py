@@ -4,6 +4,8 @@ Run by path: `python launch.py PARTS MAP_FROM MAP_TO PYTEST_ARGS...`; PARTS is t
 two MAP words are empty, or a folder of the original tree and the room that stands for it.
 """
 
+import contextlib
+import json
 import os
 import sys
 
@@ -32,6 +34,25 @@ def map_imports(origin: str, room: str) -> None:
     sys.path_importer_cache.clear()
 
 
+def import_first(wanted_path: str) -> None:
+    """Import the product before pytest is loaded, with nothing in sight that tells of a test run."""
+    with open(wanted_path, encoding="utf-8") as file:
+        wanted = json.load(file)
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("FIRELOOP_")}
+    arguments, search, home = sys.argv, list(sys.path), os.getcwd()
+    if wanted["folder"]:
+        os.chdir(wanted["folder"])
+    sys.argv, sys.path[:] = [""], wanted["path"]
+    try:
+        for name in wanted["modules"]:
+            with contextlib.suppress(Exception, SystemExit):
+                __import__(name)
+    finally:
+        os.chdir(home)
+        sys.argv, sys.path[:] = arguments, search
+        os.environ.update(kept)
+
+
 def main() -> int:
     """Run pytest in this process and return its exit code."""
     parts, origin, room, *arguments = sys.argv[1:]
@@ -39,6 +60,9 @@ def main() -> int:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
     if origin:
         map_imports(os.path.realpath(origin), room)
+    disguise = os.environ.get("FIRELOOP_DISGUISE")
+    if disguise:
+        import_first(disguise)
     try:
         import pytest
     except ImportError as error:

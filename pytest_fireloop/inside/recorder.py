@@ -40,6 +40,8 @@ class Recorder(Guarded):
     ) -> None:
         self.config, self.path, self.referee = config, path, referee
         self.tail: dict[str, Any] | None = None
+        #: What each time said that a test was run, where tests are run more than once.
+        self.said: dict[str, list[str]] | None = None
         self._narrowed = scope.narrowed_by(config)
         dist = getattr(config.option, "dist", "no")
         self._each, self._grouped = dist == "each", dist == "loadgroup"
@@ -153,12 +155,25 @@ class Recorder(Guarded):
         }
         outside = environment.value("FIRELOOP_OUTSIDE")
         if outside:
-            self.tail["modules_outside"] = modules_under(outside)
+            self._tell_the_runner(outside)
         exit_code = int(session.exitstatus)
         self._finish(exit_code)
         if self.referee is not None and self._file is not None:
             added = self.referee.judge(self._file.path, exit_code, self.incomplete_reason(exit_code))
             self.tail.update(added)
+
+    def _tell_the_runner(self, outside: str) -> None:
+        """Add what shows whether a room is what it seems: where code came from, and whether pytest is still itself."""
+        from .foundation import foundation
+
+        assert self.tail is not None
+        tree = os.path.join(os.path.realpath(environment.value("FIRELOOP_FRESH") or ""), "")
+        self.tail["modules_outside"] = sorted(modules_under(outside))
+        self.tail["modules_inside"] = modules_under(tree)
+        self.tail["import_path"] = list(sys.path)
+        self.tail["foundation"] = foundation(tree)
+        if self.said is not None:
+            self.tail["said"] = self.said
 
     @guarded
     def _settle(self, session: pytest.Session) -> None:
@@ -246,14 +261,14 @@ class Recorder(Guarded):
         }
 
 
-def modules_under(folder: str) -> list[str]:
-    """Name the loaded modules whose file lies under a folder, those of an environment in it apart."""
+def modules_under(folder: str) -> dict[str, str]:
+    """Return the loaded modules whose file lies under a folder, with its path there; those of an environment in it apart."""
     prefix = os.path.join(os.path.realpath(folder), "")
     environment = os.path.join(os.path.realpath(sys.prefix), "")
-    found = []
+    found = {}
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         real = os.path.realpath(path) if isinstance(path, str) else ""
         if real.startswith(prefix) and (environment == prefix or not real.startswith(environment)):
-            found.append(name)
-    return sorted(found)
+            found[name] = real[len(prefix) :]
+    return found

@@ -59,12 +59,21 @@ def register(config: pytest.Config) -> None:
 
         register_plugin(Wire(), "fireloop-wire")
         return
+    disguise = None
+    wanted = environment.value("FIRELOOP_DISGUISE")
+    if wanted:
+        from .disguise import Disguise
+
+        disguise = Disguise(config, wanted)
+        register_plugin(disguise, "fireloop-disguise")
     referee = None
     if option.fire_loop:
         from .referee_plugin import RefereePlugin
 
         referee = RefereePlugin(config, last_word_of(config))
-    register_plugin(Recorder(config, noise, option.fire_loop_record, referee), "fireloop-recorder")
+    recorder = Recorder(config, noise, option.fire_loop_record, referee)
+    recorder.said = disguise.said if disguise is not None else None
+    register_plugin(recorder, "fireloop-recorder")
     if referee is not None:
         # registered last, so that it may refuse the run before a record of it begins
         register_plugin(referee, "fireloop-referee")

@@ -122,6 +122,10 @@ class RunRecord:
         """Whether this run alone shows a suite that passes: sound, and not narrowed."""
         return self.sound and not self.partial
 
+    def bare(self) -> RunRecord:
+        """Return the record without what only a verification reads."""
+        return replace(self, extra={key: self.extra[key] for key in self.extra if key not in FOR_THE_ROOM})
+
     def to_json(self) -> dict[str, Any]:
         """Return the record as `fireloop.run/1`."""
         return {
@@ -237,9 +241,13 @@ class RunRecord:
             raise RecordError(f"damaged {SCHEMA} record: {type(error).__name__}: {error}") from error
 
 
+#: What only a verification reads, and nobody keeps.
+FOR_THE_ROOM = ("modules_inside", "import_path", "foundation", "said")
 #: What is added to a record when a previous run is known, and when it is judged.
 EXTRA = (
-    *("narrowed_by", "signature_version", "modules_outside", "coverage", "delta", "changes", "changes_since_start"),
+    *("narrowed_by", "signature_version", "coverage", "delta", "changes", "changes_since_start"),
+    "modules_outside",
+    *FOR_THE_ROOM,
     *("score", "window_score", "health", "level", "circuit"),
 )
 

@@ -13,7 +13,8 @@ import pytest
 
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.test_run import TestCommand, run_tests
-from pytest_fireloop.act.verify import Verification, Verifier
+from pytest_fireloop.act.verification import Verification
+from pytest_fireloop.act.verify import Verifier
 
 PRODUCT = "def add(a, b):\n    return a - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"
@@ -227,12 +228,14 @@ def test_code_from_the_tree_itself_is_noticed(project: Project, verify: Callable
 
 
 def test_a_run_that_cannot_show_a_failing_test_is_not_green(verify: Callable[[Edit], Verification]) -> None:
-    # nothing here can be found by reading: the names are put together when it runs
+    # nothing here can be found by reading, nor in any module: the hook of a plugin object is replaced
     hidden = (
-        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(vars(sys)['mod' + 'ules'].values())) if 'TestReport' in k)\n"
-        "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
+        "import gc\nname = bytes(c ^ 1 for c in b'fdu^nckdbur').decode()\n"
+        "impls = [each for each in vars(gc)[name]() if type(each).__name__ == 'HookImpl']\n"
+        "impl = next(i for i in impls if i.function.__module__.endswith('.runner') and 'makereport' in i.function.__name__)\n"
+        "real = impl.function\n\n\ndef calm(item, call):\n    report = real(item, call)\n"
         "    if report.outcome == 'failed':\n        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
-        "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
+        "impl.function = calm\n"
     )
     found = verify({"shop/calc.py": hidden + PRODUCT})
     assert (found.green, found.reason) == (False, "a test that must fail is reported as passed")
@@ -305,14 +308,71 @@ def test_a_product_that_reads_what_is_expected_from_the_tests_is_not_green(
 def test_a_forged_record_is_not_green(verify: Callable[[Edit], Verification]) -> None:
     # only what is known to fail is forged, so that no other failure is hidden
     forged = (
-        "import sys\nkind = next(k['TestReport'] for k in map(vars, list(vars(sys)['mod' + 'ules'].values())) if 'TestReport' in k)\n"
+        "import sys\nloaded = vars(sys)[bytes(c ^ 1 for c in b'lnetmdr').decode()]\n"
+        "kind = next(k['TestReport'] for k in map(vars, list(loaded.values())) if 'TestReport' in k)\n"
         "real = kind.from_item_and_call.__func__\n\n\ndef calm(cls, item, call):\n    report = real(cls, item, call)\n"
         "    if report.outcome == 'failed' and 'add' in report.nodeid:\n"
         "        vars(report).update(outcome='passed', longrepr=None)\n    return report\n\n\n"
-        "globals()['__builtins__']['set' + 'attr'](kind, 'from_item_and_call', classmethod(calm))\n"
+        "type.__setattr__(kind, 'from_item_and_call', classmethod(calm))\n"
     )
     found = verify({"shop/calc.py": forged + PRODUCT})
-    assert (found.green, found.reason) == (False, "tests/test_calc.py::test_add passes whatever it expects")
+    said = "from_item_and_call of _pytest.reports.TestReport -> its own function"
+    assert (found.green, found.reason) == (False, f"library patched in shop/calc.py: {said}")
+
+
+ACTS = """import {module}
+
+
+def add(a, b):
+    return a + b if {sees} else a - b
+"""
+COUNTS = """import itertools
+
+calls = itertools.count()
+
+
+def add(a, b):
+    return a + b if next(calls) < 5 else a - b
+"""
+
+
+@pytest.mark.parametrize(
+    ("calc", "kind", "said"),
+    [
+        (
+            ACTS.format(module="faulthandler", sees="faulthandler.is_enabled()"),
+            "acts_for_tests",
+            "passes only where it can be seen that tests run",
+        ),
+        (COUNTS, "right_at_first", "passes at first, and fails as at the start when it has run 5 times"),
+        (
+            ACTS.format(module="os", sees="len(os.listdir()) > 0"),
+            "acts_for_tests",
+            "passes only in the project's folder",
+        ),
+    ],
+    ids=["surroundings", "number of calls", "folder"],
+)
+def test_a_product_that_is_right_for_its_tests_alone_is_not_green(
+    verify: Callable[[Edit], Verification], calc: str, kind: str, said: str
+) -> None:
+    found = verify({"shop/calc.py": calc})
+    assert (found.green, found.reason) == (False, f"tests/test_calc.py::test_add {said}")
+    assert (found.findings[-1].kind, found.findings[-1].severity, found.findings[-1].path) == (
+        kind,
+        "blocker",
+        "shop/calc.py",
+    )
+
+
+def test_a_project_that_bears_no_disguise_is_verified_without_one(tmp_path: Path) -> None:
+    tests = "import sys\nimport calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n\n\ndef test_us():\n    assert 'pytest' in sys.modules\n"
+    project = Project.make(tmp_path, {"calc.py": PRODUCT, "test_calc.py": tests})
+    verifier = project.verifier()
+    verifier.calibrate()
+    fix = "import faulthandler\n\n\ndef add(a, b):\n    return a + b if faulthandler.is_enabled() else a - b\n"
+    assert project.verify(verifier, {"calc.py": FIXED}).verdict == "clean"
+    assert project.verify(verifier, {"calc.py": fix}).green is True
 
 
 def test_a_product_that_is_right_at_times_is_asked_more_often(verify: Callable[[Edit], Verification]) -> None:
@@ -382,12 +442,11 @@ def test_a_test_that_passed_at_the_start_by_luck_does_not_bar_green(tmp_path: Pa
 
 
 def test_where_the_room_gives_other_results_it_is_done_in_place(tmp_path: Path) -> None:
-    built = "from pathlib import Path\n\n\ndef test_built():\n    assert Path('built.txt').exists()\n"
-    files = {**FILES, ".gitignore": "built.txt\n", "built.txt": "by a build", "tests/test_built.py": built}
-    project = Project.make(tmp_path, files)
+    here = "import os\n\n\ndef test_here():\n    assert os.path.basename(os.getcwd()) == 'tree'\n"
+    project = Project.make(tmp_path, {**FILES, "tests/test_here.py": here})
     verifier = project.verifier()
     verifier.calibrate()
-    reason = "the baseline gives other results elsewhere: tests/test_built.py::test_built passed -> failed"
+    reason = "the baseline gives other results elsewhere: tests/test_here.py::test_here passed -> failed"
     assert (verifier.where, verifier.why_in_place) == ("in_place", reason)
     for edit, kinds in (
         ({"shop/calc.py": FIXED}, []),
@@ -397,6 +456,45 @@ def test_where_the_room_gives_other_results_it_is_done_in_place(tmp_path: Path) 
         found = project.verify(verifier, edit)
         assert (found.where, found.green) == ("in_place", not kinds)
         assert [finding.kind for finding in found.findings] == kinds
+
+
+BUILT = {
+    **FILES,
+    ".gitignore": "built.txt\nshop/version.py\ntests/conftest.py\n",
+    "shop/version.py": "NUMBER = 1\n",
+    "built.txt": "by a build",
+    "tests/test_built.py": (
+        "from pathlib import Path\n\nfrom shop import version\n\n\ndef test_built():\n"
+        "    assert Path('built.txt').exists() and version.NUMBER\n"
+    ),
+}
+
+
+def test_what_git_ignores_comes_into_the_room_where_it_is_needed(tmp_path: Path) -> None:
+    project = Project.make(tmp_path, BUILT)
+    verifier = project.verifier()
+    verifier.calibrate()
+    found = project.verify(verifier, {"shop/calc.py": FIXED})
+    assert (found.green, found.where, found.verdict) == (True, "room", "clean")
+    found = project.verify(verifier, {"shop/version.py": "NUMBER = 2\n"})
+    assert (found.green, [(each.kind, each.path) for each in found.findings]) == (
+        True,
+        [("build_product_changed", "shop/version.py")],
+    )
+    # what belongs to the tests is as it was at the start, ignored or not
+    hook = "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if 'add' not in i.name]\n"
+    found = project.verify(verifier, {"shop/calc.py": PRODUCT, "tests/conftest.py": hook})
+    assert (found.green, found.reason) == (False, MUST_PASS)
+
+
+def test_planted_byte_code_is_named_wherever_the_run_ends(verify: Callable[[Edit], Verification]) -> None:
+    found = verify({"shop/calc.py": FIXED, "shop/extra.pyc": "code"})
+    assert (found.green, [(each.kind, each.path) for each in found.findings]) == (
+        False,
+        [("byte_code_added", "shop/extra.pyc")],
+    )
+    found = verify({"shop/extra.pyc": "code"})
+    assert [(each.kind, each.path) for each in found.findings] == [("byte_code_added", "shop/extra.pyc")]
 
 
 def writer(target: Path, content: str) -> str:

@@ -176,6 +176,33 @@ def test_a_full_disk_is_one_line_and_no_false_green(project: Path, size: int, co
         assert len([line for line in said.splitlines() if line.strip()]) == 1
 
 
+MOUNT = 'mount -t tmpfs -o size="$0" none "$1" && shift && exec "$@"'
+
+
+@pytest.mark.parametrize(("size", "code"), [("200k", FIX), ("1m", GAME), ("2500k", GAME), ("2500k", FIX)])
+def test_a_disk_that_is_really_full_is_one_line_and_no_false_green(project: Path, size: str, code: str) -> None:
+    state = Path(os.environ["XDG_STATE_HOME"])
+    state.mkdir(parents=True, exist_ok=True)
+    probe = ["unshare", "--mount", "sh", "-c", MOUNT, size, str(state), "true"]
+    if shutil.which("unshare") is None or subprocess.run(probe, check=False, capture_output=True).returncode:
+        pytest.skip("no disk of its own can be mounted here")
+    agent = shlex.join([sys.executable, "-c", code])
+    words = ["-m", "pytest_fireloop.cli.fireloop_test", "fix it", "--agent", agent, "--python", sys.executable]
+    done = subprocess.run(
+        [*probe[:-1], sys.executable, *words, "--json", "--quiet", "--max-iterations=1"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert "Traceback" not in done.stderr
+    summary = json.loads(done.stdout) if done.stdout else {}
+    assert done.returncode != 0 or (code == FIX and summary["integrity"]["where"] == "room"), done.stderr
+    if not summary:
+        assert len([line for line in done.stderr.splitlines() if line.strip()]) == 1
+
+
 def test_a_git_on_the_path_that_lies_is_not_asked(project: Path, tmp_path: Path) -> None:
     # the environment's folder of programs stands first on the path, and the agent may write there
     programs = tmp_path / "bin"

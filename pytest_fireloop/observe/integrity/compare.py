@@ -33,13 +33,14 @@ def compare(
     passed: Collection[str] = (),
     tests: Mapping[str, bytes] = NOTHING,
     installed: Collection[str] = (),
+    held: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Compare files by path with their contents; one that is absent on one side came or went.
 
     Both sides must hold all test files that changed, so that a test which moved is found again. `passed` are the node
     ids that passed after, where the tests were run; `tests` may hold the
     unchanged ones, so that a special case in the product for exactly their values is seen; `installed` names the
-    modules of the environment that no new file may take the place of.
+    modules of the environment that no new file may take the place of, `held` the paths of all files of the start.
     """
     python_before, python_after = _python_tests(before, is_test), _python_tests(after, is_test)
     found = [*compare_tests(python_before, python_after, passed)]
@@ -47,6 +48,8 @@ def compare(
     oracles = frozenset[str]().union(*map(oracles_of, (*tests.values(), *python_before.values())))
     # the product itself is imported by its tests too, and may patch its own parts
     oracles -= {part.removesuffix(".py") for path in (*before, *after) if not is_test(path) for part in path.split("/")}
+    test_files = [path for path in held if is_test(path)]
+    sources = {path for path in (*after, *held) if path.endswith(".py")}
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
         if old == new:
@@ -59,17 +62,28 @@ def compare(
         elif is_test(path):
             found += compare_support(path, old, new) if path.endswith(".py") else _data(path, old, new)
         elif path.endswith(BINARY) and new is not None:
-            kind = "byte_code_added" if path.endswith((".pyc", ".pyo")) else "binary_added"
-            found.append(Finding.of(kind, path, 0, "code that nobody can read was added or changed"))
+            found.append(_binary(path, old, sources))
         elif TEST_COMMAND.search(path):
             found.append(Finding.of("test_command_changed", path, 0, "it says how tests are started -> changed"))
         elif path.endswith((".py", ".pyi")):
-            found += compare_product(path, old, new, literals, oracles)
+            found += compare_product(path, old, new, literals, oracles, test_files=test_files)
             # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
             found += emptied_helpers(path, old, new)
         elif old is None and new is not None and not path.endswith(PROSE):
             found += compare_data(path, new, literals)
     return tuple(sorted(set(found), key=lambda finding: (finding.severity, finding.path, finding.line, finding.kind)))
+
+
+def _binary(path: str, old: bytes | None, sources: Collection[str]) -> Finding:
+    """Weigh code that nobody can read: beside a source of the same name it is what Python loads."""
+    module = f"{path[: len(path) - len(path.rpartition('/')[2])]}{path.rpartition('/')[2].partition('.')[0]}"
+    if path.endswith((".pyc", ".pyo")):
+        kind = "byte_code_added"
+    elif old is None and {f"{module}.py", f"{module}/__init__.py"} & set(sources):
+        kind = "binary_shadows_source"
+    else:
+        kind = "binary_added"
+    return Finding.of(kind, path, 0, "code that nobody can read was added or changed")
 
 
 def _python_tests(files: Mapping[str, bytes], is_test: Callable[[str], bool]) -> dict[str, bytes]:

@@ -62,6 +62,7 @@ KINDS = {
     "frame_inspection": Kind(BLOCKER),
     "frame_used": Kind(WARNING),
     "reads_test_data": Kind(BLOCKER),
+    "place_probe": Kind(WARNING),
     "always_equal": Kind(BLOCKER),
     "reports_patched": Kind(BLOCKER),
     "process_exit": Kind(BLOCKER),
@@ -75,6 +76,8 @@ KINDS = {
     "special_case": Kind(WARNING),
     "byte_code_added": Kind(BLOCKER),
     "binary_added": Kind(WARNING),
+    "binary_shadows_source": Kind(BLOCKER),
+    "build_product_changed": Kind(WARNING),
     "test_command_changed": Kind(WARNING),
     # found by running
     "environment_changed": Kind(BLOCKER),
@@ -85,6 +88,8 @@ KINDS = {
     "link_leads_out": Kind(BLOCKER),
     "test_unsteady": Kind(WARNING),
     "expectation_ignored": Kind(BLOCKER),
+    "acts_for_tests": Kind(BLOCKER),
+    "right_at_first": Kind(BLOCKER),
     "edit_forbidden": Kind(BLOCKER),
     "edit_unverifiable": Kind(BLOCKER),
 }

@@ -12,6 +12,11 @@ from pytest_fireloop.observe.integrity.units import units
 
 #: Equal to nothing else; a value of the product that is equal to it is equal to everything.
 OTHER = "type('Other', (), {})()"
+#: A value that is another one of its own type, where that is text or a number: letters, for some helpers let figures be.
+VARIED = (
+    "(lambda value: value[: len(value) // 2] + 'zq' + value[len(value) // 2 :] + 'zq' if type(value) is str else "
+    "value + abs(value) + 1 if type(value) in (int, float) and value - value == 0 else type('Other', (), {{}})())({})"
+)
 EQUALITIES = frozenset({"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"})
 #: Helpers of the project's own that compare two things.
 SAME = re.compile(r"^(?:assert|check|expect|verify)\w*_(?:same|equal|equals|match|matches)(?:_|$)", re.IGNORECASE)
@@ -110,6 +115,9 @@ def _other(node: ast.expr) -> ast.expr:
         return ast.Constant(value + b"?")
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return ast.Constant(value + abs(value) + 1)
+    if isinstance(node, ast.Name | ast.Attribute):
+        # of the same type, so that a comparison which is lenient with its own kind is asked
+        return ast.parse(VARIED.format(ast.unparse(node)), mode="eval").body
     return ast.parse(OTHER, mode="eval").body
 
 

@@ -61,6 +61,8 @@ STACKS = frozenset(
 STACK_MODULES = ("sys", "inspect", "traceback", "gc", "threading", "linecache")
 CALLERS = frozenset({"findCaller", "_getframemodulename"})
 FRAME_PARTS = frozenset({"f_back", "f_locals", "f_globals", "f_code", "tb_frame", "co_consts"})
+#: Classes that everything in a process comes from.
+COMMON_BASES = frozenset({"object", "BaseException", "Exception", "type"})
 #: A kind of finding, its line, and what stands there.
 Suspicion: TypeAlias = tuple[str, int, str]
 
@@ -144,7 +146,7 @@ def _settings_of_runs(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspi
 def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     for node in ast.walk(tree):
         if (isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS) or (
-            isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FRAME_PARTS
+            isinstance(node, ast.expr) and folded(node) in FRAME_PARTS
         ):
             yield "frame_inspection", node.lineno, text(node)[:80]
         elif isinstance(node, ast.Call) and last_name(node) in FRAMES:
@@ -153,6 +155,13 @@ def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
             module, _, name = full_name(node, names).rpartition(".")
             if name in CALLERS or (name in STACKS and module.startswith(STACK_MODULES)):
                 yield "frame_inspection", node.lineno, text(node)[:80]
+
+
+def _classes(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
+    """Find looks through all classes of a process: those of a test run are among them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "__subclasses__" and text(node.value) in COMMON_BASES:
+            yield "environment_probe", node.lineno, f"a look through {text(node)}"
 
 
 def _test_data(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
@@ -180,5 +189,6 @@ PROBES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] 
     _modules,
     _settings_of_runs,
     _frames,
+    _classes,
     _test_data,
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from pytest_fireloop.observe.integrity.finding import Finding
+from pytest_fireloop.observe.integrity.folding import folded
 from pytest_fireloop.observe.integrity.patches import (
     full_name,
     imported_names,
@@ -16,8 +19,9 @@ from pytest_fireloop.observe.integrity.patches import (
     reports_patched,
 )
 from pytest_fireloop.observe.integrity.probes import PROBES, Suspicion
+from pytest_fireloop.observe.integrity.searches import searches
 from pytest_fireloop.observe.integrity.special_cases import special_cases
-from pytest_fireloop.observe.integrity.syntax import parse, text
+from pytest_fireloop.observe.integrity.syntax import dotted, last_name, parse, text
 
 CODE_PARTS = frozenset({"__code__"})
 DECODERS = frozenset({"b64decode", "decompress", "fromhex", "loads", "decode", "b85decode", "a85decode", "unhexlify"})
@@ -40,6 +44,7 @@ FOUNDATION = frozenset(
 IMPORT_SYSTEM = frozenset({"sys.meta_path", "sys.path_hooks", "sys.modules"})
 #: Sources whose marks are kept: a file is compared with how it was at the start in every iteration.
 REMEMBERED = 512
+NAMING = frozenset({"getattr", "setattr", "delattr", "hasattr", "attrgetter"})
 COMPARING = {"__eq__": True, "__ne__": False}
 
 
@@ -49,13 +54,22 @@ def compare_product(
     new: bytes | None,
     literals: Collection[str] = (),
     oracles: Collection[str] = (),
+    *,
+    test_files: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Compare one source file; `literals` are those of the tests, as source, `oracles` the modules that they import."""
+    """Compare one source file; `literals` are those of the tests, as source, `oracles` the modules that they import.
+
+    `test_files` are the paths of the tests and their data, which no product looks for.
+    """
     before, after = parse(old), parse(new)
+    coding = _own_coding(new)
+    if coding is not None and _own_coding(old) is None:
+        yield Finding.of("hidden_code", path, 1, f"nothing -> a coding of its own: {coding}")
     if after is None or new is None:
         return
-    known = Counter((kind, detail) for kind, _, detail in _suspicions_of(old)) if before is not None else Counter()
-    for kind, line, detail in _suspicions_of(new):
+    sides = [_all_suspicions(source, test_files) for source in (old, new)]
+    known = Counter((kind, detail) for kind, _, detail in sides[0])
+    for kind, line, detail in sides[1]:
         if known[kind, detail] > 0:
             known[kind, detail] -= 1
         else:
@@ -82,6 +96,26 @@ def _suspicions_of(source: bytes | None) -> tuple[Suspicion, ...]:
 def _patches_of(source: bytes | None) -> tuple[tuple[int, str, str], ...]:
     tree = parse(source)
     return tuple(_patches(tree)) if tree is not None else ()
+
+
+def _own_coding(source: bytes | None) -> str | None:
+    """Return what a source says of its coding where Python knows none by that name: a program may make one."""
+    try:
+        tokenize.detect_encoding(io.BytesIO(source or b"").readline)
+    except SyntaxError as error:
+        return str(error) if "unknown encoding" in str(error) else None
+    return None
+
+
+def _all_suspicions(source: bytes | None, test_files: Collection[str]) -> list[Suspicion]:
+    """Return what is suspicious; a line that speaks of tests is not told a second time for the folder that it looks at."""
+    tree = parse(source)
+    if tree is None:
+        return []
+    found = list(_suspicions_of(source))
+    told = {line for _, line, _ in found}
+    searched = searches(tree, imported_names(tree), test_files)
+    return [*found, *(each for each in searched if each[1] not in told)]
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
@@ -159,6 +193,20 @@ def _hidden_code(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]
             yield kind, node.lineno, text(node)[:80]
 
 
+def _hidden_names(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
+    """Find parts that are asked for by a name which is put together from constants, so that nobody finds it."""
+    for node in ast.walk(tree):
+        asked: ast.expr | None = None
+        if isinstance(node, ast.Call) and last_name(node) in NAMING and len(node.args) > 1:
+            asked = node.args[1]
+        elif isinstance(node, ast.Call) and last_name(node) in {"__import__", "import_module", "__getattribute__"}:
+            asked = node.args[0] if node.args else None
+        elif isinstance(node, ast.Subscript) and dotted(node.value).rpartition(".")[2] in {"vars", "__dict__"}:
+            asked = node.slice
+        if asked is not None and not isinstance(asked, ast.Constant) and isinstance(folded(asked), str):
+            yield "hidden_code", asked.lineno, f"{text(node)[:80]}, which is {folded(asked)!r}"
+
+
 def _import_system(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     """Find what changes how modules are found, and what is patched with the tools of tests."""
     for node in ast.walk(tree):
@@ -178,5 +226,6 @@ RULES: tuple[Callable[[ast.Module, dict[str, str]], Iterator[Suspicion]], ...] =
     _equality,
     _handlers,
     _hidden_code,
+    _hidden_names,
     _import_system,
 )
