@@ -19,6 +19,7 @@ COMMANDS = {
     "reset": "close the circuit and begin anew with the next run",
     "history": "list this tree's loops",
     "log": "show what one iteration saw: prompt, agent, tests, decision",
+    "report": "show what a loop did to tests and product, and which green runs were not believed",
     "diff": "show what changed up to an iteration",
     "restore": "bring the files of an iteration back",
     "guard": "say what a command would remove, and refuse it where that is protected",
