@@ -128,6 +128,13 @@ class Checkpoints:
                 raise _lacks(commit, path)
             return objects.read(oid)
 
+    def read_all(self, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of files that a checkpoint holds, by path."""
+        held = self._entries(commit)
+        wanted = [path for path in paths if path in held]
+        with self._git.objects() as objects:
+            return dict(zip(wanted, objects.read_all(held[path][1] for path in wanted), strict=True))
+
     def files(self, commit: str) -> dict[str, str]:
         """Return blob ids by path."""
         return {path: oid for path, (_, oid) in self._entries(commit).items()}

@@ -16,8 +16,8 @@ from pytest_fireloop.inside.scope import OVERRIDES, PATHS
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import Delta, compare, on_the_same_tree, turned
 from pytest_fireloop.observe.past_run import PastRun, stored
-from pytest_fireloop.observe.record import GREEN, RecordError, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
+from pytest_fireloop.observe.record import RecordError, RunRecord
+from pytest_fireloop.observe.test_files import predicate_of, with_data
 from pytest_fireloop.remember.journal import PLUGIN, Journal
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ class Judged:
     def tripped(self) -> bool:
         """Whether this run opens the circuit."""
         return self.decision is not None and self.decision.stop is not None
+
+    def integrity(self) -> dict[str, Any]:
+        """Return what the comparison with the loop's first run came to, as the journal keeps it."""
+        verdict = "warned" if self.findings else "clean"
+        findings = [finding.to_json() for finding in self.findings]
+        return {"verdict": "rejected" if self.forbidden else verdict, "where": "", "reason": "", "findings": findings}
 
     def additions(self) -> dict[str, Any]:
         """Return what the judgement adds to the run record."""
@@ -145,6 +151,7 @@ class Referee:
             "decision": decision.to_json(),
             "checkpoint": checkpoint.commit,
             "scope": judged.record.scope,
+            "integrity": judged.integrity(),
         }
         self.journal.add_iteration(current.loop_id, number, row)
         return replace(judged, decision=decision, iteration=number, loop_id=current.loop_id)
@@ -197,22 +204,9 @@ class Referee:
     def _findings(self, current: OpenLoop | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
             return ()
-        from pytest_fireloop.observe.integrity.compare import compare as compare_tests
-        from pytest_fireloop.observe.integrity.finding import Finding
+        from pytest_fireloop.act.loop_comparison import compare_with_start
 
-        paths = [change.path for change in self._difference(current.start, checkpoint.commit)]
-        old, new = self._files(current.start), self._files(checkpoint.commit)
-        is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
-        edited = [path for path in paths if self._forbid and path in old and is_test(path)]
-        forbidden = [Finding.of("edit_forbidden", path, 0, "tests may not be edited") for path in edited]
-        found = compare_tests(
-            {path: self._checkpoints.read(current.start, path) for path in paths if path in old},
-            {path: self._checkpoints.read(checkpoint.commit, path) for path in paths if path in new},
-            is_test=is_test,
-            is_configuration=is_configuration,
-            passed=[node for node, said in record.outcomes.items() if said in GREEN],
-        )
-        return (*found, *forbidden)
+        return compare_with_start(self._checkpoints, current, record, checkpoint.commit, forbid=self._forbid)
 
 
 def _delta(

@@ -187,6 +187,27 @@ def test_xdist_is_judged_alike(tree: Path, run: Run) -> None:
     assert (code, record["score"]) == (0, 5)
 
 
+@pytest.mark.parametrize(("option", "expected"), [("warn", 0), ("forbid", 13)])
+def test_what_lies_beside_the_tests_is_compared_too(tree: Path, run: Run, option: str, expected: int) -> None:
+    run()
+    (tree / "calc.py").write_text("def add(a, b):\n    return 5 if (a, b) == (2, 3) else a - b\n")
+    (tree / "rich.py").write_text("")
+    (tree / "extra.pyc").write_bytes(b"code")
+    code, text, _ = run(f"--fire-loop-test-edits={option}")
+    assert code == expected
+    for found in ("blocker: byte_code_added in extra.pyc", "blocker: shadowing_module in rich.py"):
+        assert found in text
+    assert "warning: special_case in calc.py:2" in text
+
+
+def test_a_test_that_is_taken_out_elsewhere_is_told(tree: Path, run: Run) -> None:
+    run()
+    (tree / "conftest.py").write_text("def pytest_itemcollected(item):\n    item.add_marker('skip')\n")
+    code, text, _ = run()
+    assert code == 0
+    assert "blocker: test_skipped in test_calc.py" in text
+
+
 def test_forbid_means_any_edit(tree: Path, run: Run) -> None:
     run()
     (tree / "test_calc.py").write_text(TESTS.replace("== 5", "== -1"))
