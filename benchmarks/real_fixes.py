@@ -158,7 +158,7 @@ class Yard:
     """Makes the trees and environments, and runs loops in them."""
 
     def __init__(self, folder: Path, limit: float) -> None:
-        self.shop, self.folder, self.limit = Workshop(folder, limit), folder, limit
+        self.shop, self.folder, self.limit = Workshop(folder, limit, installs_us=False), folder, limit
 
     def tree(self, fix: Fix) -> Path:
         """Lay out the package as a repository with the bug in it, and what is built in it beside."""

@@ -78,8 +78,10 @@ class Run:
 class Workshop:
     """The work folder, which may be kept: sources and environments in it are made once."""
 
-    def __init__(self, folder: Path, limit: float) -> None:
+    def __init__(self, folder: Path, limit: float, *, installs_us: bool = True) -> None:
         self.folder, self.limit = folder, limit
+        if not installs_us:
+            return
         observer = folder / "observer"
         observer.mkdir(parents=True, exist_ok=True)
         shutil.copy(suite_observer.__file__, observer)
