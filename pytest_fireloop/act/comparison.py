@@ -8,13 +8,14 @@ from pathlib import Path
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.observe.integrity.compare import NOTHING, compare
+from pytest_fireloop.observe.integrity.doctests import compare_doctests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.integrity.foundation import compare_foundation
 from pytest_fireloop.observe.integrity.product import oracles_of
 from pytest_fireloop.observe.integrity.python_tests import defined_tests
 from pytest_fireloop.observe.integrity.runs import compare_runs
 from pytest_fireloop.observe.record import GREEN, RunRecord
-from pytest_fireloop.observe.test_files import is_configuration
+from pytest_fireloop.observe.test_files import doctest_modules, is_configuration
 
 
 class Comparison:
@@ -60,6 +61,7 @@ class Comparison:
             in_place.outcomes,
             still_there=lambda path, name: (path in now and path not in paths) or name.rpartition("::")[2] in names,
         )
+        found += tuple(self._doctests(before, after))
         skipped = {finding.path for finding in found if finding.kind == "test_skipped"}
         found += tuple(each for each in left_out if each.kind != "test_skipped" or each.path not in skipped)
         return (*found, *self._policy.forbidden(paths, self._blobs, found))
@@ -95,6 +97,12 @@ class Comparison:
         changed = self._checkpoints.changes(candidate, now) if now != candidate else ()
         held = self._checkpoints.files(candidate)
         return next((each.path for each in changed if each.path in held or each.path.endswith(".py")), None)
+
+    def _doctests(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterable[Finding]:
+        """Compare the examples in the documentation of modules that pytest collects for them."""
+        for path in doctest_modules(self._baseline.outcomes) & before.keys() & after.keys():
+            failing = {node.partition("::")[2] for node in self._baseline.red if node.startswith(f"{path}::")}
+            yield from compare_doctests(path, before[path], after[path], failing)
 
     def _tests_of_start(self, room: Path) -> dict[str, bytes]:
         if self._test_paths is None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from pytest_fireloop.observe.record import GREEN, RED, Failure, RunRecord
+from pytest_fireloop.observe.test_files import doctest_modules
 
 #: Outcomes at the start after which a test must pass.
 DECIDED = frozenset({"passed", "failed", "error", "xpassed"})
@@ -15,11 +16,22 @@ STRICT_XPASS = "[XPASS(strict)]"
 
 
 class Expectation:
-    """Made from the baseline's record; tests in files that `keeps` does not hold are not asked for."""
+    """Made from the baseline's record; tests in files that `keeps` does not hold are not asked for.
 
-    def __init__(self, baseline: RunRecord, keeps: Callable[[str], bool]) -> None:
-        kept = {node: said for node, said in baseline.outcomes.items() if keeps(_path(node))}
-        self._baseline, self._keeps = baseline, keeps
+    Examples in the documentation of the product move with it: those that failed are asked for, unless `opened`.
+    """
+
+    def __init__(
+        self,
+        baseline: RunRecord,
+        keeps: Callable[[str], bool],
+        opened: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        documented = {path for path in doctest_modules(baseline.outcomes) if not opened(path)}
+        failed = {node for node in baseline.red if _path(node) in documented}
+        kept = {node: said for node, said in baseline.outcomes.items() if keeps(_path(node)) or node in failed}
+        self._baseline = baseline
+        self._keeps: Callable[[str], bool] = lambda path: keeps(path) or path in documented
         self._must_pass = {node for node, said in kept.items() if said in DECIDED}
         self._xfailed = {node for node, said in kept.items() if said == "xfailed"}
         self._uncollected = {error.path for error in baseline.collection_errors if keeps(_path(error.path))}

@@ -52,7 +52,7 @@ class Verifier:
             held=self._blobs,
             read=lambda path: checkpoints.read(baseline_commit, path),
         )
-        self._expectation = Expectation(baseline_record, self._policy.keeps)
+        self._expectation = Expectation(baseline_record, self._policy.keeps, self._policy.is_opened)
         self._work = work
         self._whose = (
             "with the tests of the start" if test_edits != "allow" else "with the tests as the agent left them"

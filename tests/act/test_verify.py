@@ -487,6 +487,50 @@ def test_what_git_ignores_comes_into_the_room_where_it_is_needed(tmp_path: Path)
     assert (found.green, found.reason) == (False, MUST_PASS)
 
 
+DOCUMENTED = """def half(n):
+    '''Halve.
+
+    >>> half(6)
+    3
+    '''
+    return n * 2
+
+
+def one():
+    '''Give one.
+
+    >>> one()
+    1
+    '''
+    return 1
+"""
+
+
+def test_examples_in_the_documentation_are_tests(tmp_path: Path) -> None:
+    project = Project.make(tmp_path, {"calc.py": DOCUMENTED, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    verifier = project.verifier()
+    verifier.calibrate()
+    right = DOCUMENTED.replace("n * 2", "n // 2")
+    assert project.verify(verifier, {"calc.py": right}).verdict == "clean"
+    # an example that passed moves with its function
+    head, _, tail = right.partition("\n\ndef one")
+    moved = project.verify(verifier, {"calc.py": f"from more import one\n{head}", "more.py": f"def one{tail}"})
+    assert (moved.green, moved.where) == (True, "room")
+    for text, said in (
+        (
+            DOCUMENTED.replace("    3\n", "    12\n"),
+            "doctest changed in calc.py: half: half(6) gives '3\\n' -> '12\\n'",
+        ),
+        (
+            DOCUMENTED.replace("    >>> half(6)\n    3\n", ""),
+            "with the tests of the start, calc.py::calc.half must pass; it is not run",
+        ),
+    ):
+        (project.tree / "more.py").unlink(missing_ok=True)
+        found = project.verify(verifier, {"calc.py": text})
+        assert (found.green, found.reason) == (False, said)
+
+
 def test_planted_byte_code_is_named_wherever_the_run_ends(verify: Callable[[Edit], Verification]) -> None:
     found = verify({"shop/calc.py": FIXED, "shop/extra.pyc": "code"})
     assert (found.green, [(each.kind, each.path) for each in found.findings]) == (

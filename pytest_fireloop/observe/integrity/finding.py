@@ -41,6 +41,8 @@ KINDS = {
     "parameters_removed": Kind(BLOCKER),
     "parameters_changed": Kind(BLOCKER, decided_by_run=True),
     "unit_mocked": Kind(BLOCKER, decided_by_run=True),
+    "doctest_changed": Kind(BLOCKER),
+    "doctest_edited": Kind(WARNING),
     # what surrounds them
     "expected_data_changed": Kind(BLOCKER, decided_by_run=True),
     "helper_emptied": Kind(BLOCKER),
