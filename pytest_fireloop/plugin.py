@@ -25,7 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="record this run as one iteration of the loop in this tree, score it and watch the circuit",
     )
-    group.addoption("--fire-loop-record", metavar="FILE", help="write the run record to FILE")
+    group.addoption(
+        "--fire-loop-record", metavar="FILE", help="write the run record to FILE, or to a file of its own in FOLDER/"
+    )
     group.addoption("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
     group.addoption(
         "--fire-loop-profile",

@@ -33,6 +33,8 @@ def take_baseline(command: TestCommand, work: Path) -> Baseline:
     record = run.record
     if run.problem is not None and not run.timed_out:
         return Baseline(record, problem=Ending("usage", run.problem))
+    if command.own is not None:
+        return Baseline(record, _flaky(command, work, record))
     if run.exit_code == USAGE and not record.collection_errors:
         return Baseline(record, problem=Ending("usage", f"pytest refuses its options: {_last_error(run.output)}"))
     if run.exit_code == NO_TESTS or (not record.tests and not record.collected and record.exit_code == 0):

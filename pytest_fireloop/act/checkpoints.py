@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
-from pytest_fireloop.act.ignore_rules import IgnoreRules, collect
+from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
 from pytest_fireloop.act.kept_repository import KeptRepository
 from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.protected import ProtectedFiles
@@ -94,11 +94,16 @@ class Checkpoints:
         """Return the protected files of the tree, which are stored here too."""
         return ProtectedFiles(self._git, self.tree, globs)
 
-    def refresh_rules(self) -> None:
-        """Take the ignore rules and the tracked files as they are now: at the start of each loop."""
+    def refresh_rules(self, outputs: Sequence[str] = ()) -> None:
+        """Take the ignore rules and the tracked files as they are now: at the start of each loop.
+
+        `outputs` are patterns of files that the tests write, as in an ignore file at the top of the tree.
+        """
         self._git.create()
         try:
-            self._rules, self._patterns = collect(self.tree), None
+            found = collect(self.tree)
+            own = tuple(Rule(found.prefix, f"/{pattern}") for pattern in outputs)
+            self._rules, self._patterns = replace(found, rules=(*found.rules, *own)) if own else found, None
             self._rules.write(self._rules_file)
         except OSError as error:
             raise CheckpointError(f"cannot write below {str(self.repository)!r}: {error}") from error

@@ -14,6 +14,7 @@ from pytest_fireloop.observe.integrity.foundation import compare_foundation
 from pytest_fireloop.observe.integrity.product import oracles_of
 from pytest_fireloop.observe.integrity.python_tests import defined_tests
 from pytest_fireloop.observe.integrity.runs import compare_runs
+from pytest_fireloop.observe.matrix_record import plain
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.test_files import doctest_modules, is_configuration
 
@@ -40,6 +41,7 @@ class Comparison:
 
     def findings(self, candidate: str, in_place: RunRecord, room: Path | None) -> tuple[Finding, ...]:
         """Compare all that the user did not open; `room` holds the tests of the start, where it is laid."""
+        in_place = plain(in_place)
         paths = [path for path in self.changed(candidate) if not self._policy.is_opened(path)]
         now = self._checkpoints.files(candidate)
         before = {path: self._checkpoints.read(self._commit, path) for path in paths if path in self._blobs}

@@ -67,6 +67,7 @@ class Loop:
             dict(settings.environment),
             settings.test_timeout_s,
             self.gate.time.for_tests,
+            own=settings.test_command,
         )
         self.tree = WatchedTree(
             settings.state / "checkpoints.git", settings.tree, self.loop_id, display, settings.protect
@@ -164,7 +165,9 @@ class Loop:
         raise AssertionError("unreachable")
 
     def _start(self) -> Ending | None:
-        self.tree.checkpoints.refresh_rules()
+        settings = self.settings
+        outputs = settings.test_command.reports if settings.test_command else ()
+        self.tree.checkpoints.refresh_rules(outputs)
         checkpoint = self.tree.take("baseline")
         cooling = self.gate.still_cooling(checkpoint.tree)
         if cooling is not None:
@@ -173,6 +176,10 @@ class Loop:
         with self.display.working("baseline: the tests run"):
             baseline = take_baseline(self.command, self.folder)
         self.gate.time.run_s = baseline.record.duration_s
+        if settings.test_command is not None:
+            # what such a command builds in the tree is no work of an agent
+            self.tree.checkpoints.refresh_rules(outputs)
+            checkpoint = self.tree.take("baseline, after its tests")
         self.tree.start = checkpoint.commit
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
         self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")

@@ -88,6 +88,7 @@ def summarise(
         "agent_calls": progress.calls,
         "baseline": progress.baseline.counts if started else {},
         "final": progress.record.counts if started else {},
+        "environments": progress.record.extra.get("environments") or {},
         "fixed": sorted(node for node, said in before.items() if said in RED and after.get(node) in GREEN),
         "broken": sorted(node for node, said in after.items() if said in RED and before.get(node, "") not in RED),
         "still_failing": sorted(node for node, said in after.items() if said in RED and before.get(node) in RED),

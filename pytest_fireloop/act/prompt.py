@@ -9,6 +9,7 @@ from pytest_fireloop.agents.agent import BLOCKED_MARK
 from pytest_fireloop.observe.causes import group_by_cause
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.text import clean, fenced, one_line
+from pytest_fireloop.show.environments import environment_lines
 
 RULES = """\
 - Repair the product code. The tests are run by a referee from the copies they had at the start: skipping, deleting or \
@@ -57,6 +58,9 @@ def compose(facts: PromptFacts) -> str:
     if facts.promise is not None:
         parts[-1] += f"\n- When, and only when, the task is complete, say {facts.promise} on a line of its own."
     parts.append(_state(facts))
+    environments = facts.record.extra.get("environments")
+    if environments:
+        parts.append("# Environments\n\n" + "\n".join(f"- {line}" for line in environment_lines(environments)))
     if facts.attempts:
         parts.append(_attempts(facts.attempts))
     if facts.strategy:

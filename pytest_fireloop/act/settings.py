@@ -6,10 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.act.interpreter import Interpreter
 from pytest_fireloop.agents.agent import Agent
+
+if TYPE_CHECKING:
+    from pytest_fireloop.act.own_command import OwnCommand
 
 
 class SettingsError(ValueError):
@@ -44,6 +47,7 @@ class LoopSettings:
     allow_test_edits: tuple[str, ...] = ()
     protect: tuple[str, ...] = ()
     wait: bool = False
+    test_command: OwnCommand | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
 

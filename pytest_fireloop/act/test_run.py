@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_fireloop.act.inside_copy import InsideCopy
+from pytest_fireloop.act.own_command import OwnCommand
 from pytest_fireloop.act.process import run_process
 from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
 
@@ -29,6 +30,7 @@ class TestCommand:
 
     `within` makes of `timeout_s` what the time of the loop leaves of it.
     `disguise` is a file that says how tests are run as if nobody tested.
+    `own` is the user's own command in the place of pytest.
     """
 
     __test__ = False
@@ -42,6 +44,7 @@ class TestCommand:
     mapped_from: Path | None = None
     disguise: Path | None = None
     inside: InsideCopy = field(default_factory=InsideCopy)
+    own: OwnCommand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,10 @@ def run_tests(
     extra: Sequence[str] = (),
     stop: Callable[[], bool] | None = None,
 ) -> TestRun:
-    """Run pytest in a subprocess and read its record; `work` takes the record and the output, one folder a run."""
+    """Run pytest in a subprocess and read its record; `work` takes the record and the output, one folder a run.
+
+    A command of the user's own runs whole, whatever is selected.
+    """
     for _ in range(TRIES):
         run = _run_once(command, work, select, extra, stop)
         if run.exit_code not in FROM_OUTSIDE or run.timed_out or (stop is not None and stop()):
@@ -80,6 +86,10 @@ def _run_once(
     extra: Sequence[str],
     stop: Callable[[], bool] | None,
 ) -> TestRun:
+    if command.own is not None:
+        from pytest_fireloop.act.command_run import run_own
+
+        return run_own(command, command.own, work=work, stop=stop)
     folder = work / f"run-{uuid.uuid4().hex[:12]}"
     launcher = command.inside.write(folder / "parts")
     record_path = folder / "record.json"

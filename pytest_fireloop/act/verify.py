@@ -19,6 +19,7 @@ from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding, after_run_of_start
+from pytest_fireloop.observe.matrix_record import plain, without_command
 from pytest_fireloop.observe.record import RunRecord
 
 #: How often a product that asks for random numbers has to be right once more.
@@ -45,14 +46,17 @@ class Verifier:
     ) -> None:
         self._checkpoints, self._commit = checkpoints, baseline_commit
         self._blobs: Mapping[str, str] = checkpoints.files(baseline_commit)
+        start = plain(baseline_record)
         self._policy = EditPolicy.of(
-            baseline_record,
+            start,
             test_edits,
             allow_globs,
             held=self._blobs,
             read=lambda path: checkpoints.read(baseline_commit, path),
         )
-        self._expectation = Expectation(baseline_record, self._policy.keeps, self._policy.is_opened)
+        own = command.own
+        of_start = without_command(baseline_record) if own is not None and own.shows_tests else baseline_record
+        self._expectation = Expectation(of_start, self._policy.keeps, self._policy.is_opened)
         self._work = work
         self._whose = (
             "with the tests of the start" if test_edits != "allow" else "with the tests as the agent left them"
@@ -67,7 +71,7 @@ class Verifier:
         heads = {path.removeprefix("src/").removeprefix("lib/").partition("/")[0] for path in self._blobs}
         #: What is installed and no part of the project: a new file of that name would take its place.
         foreign = self._environment.modules() - {head.removesuffix(".py") for head in heads}
-        self._comparison = Comparison(checkpoints, baseline_commit, baseline_record, self._policy, foreign)
+        self._comparison = Comparison(checkpoints, baseline_commit, start, self._policy, foreign)
         origin = str(command.tree)
         self._command = replace(
             command,
@@ -78,8 +82,11 @@ class Verifier:
         )
         self._runs = RoomRuns(self._room, self._command, self._expectation, work=work, stop=stop)
         self._disguised = DisguisedRuns(self._expectation, self._policy.is_test, work)
-        self.where = "room"
-        self.why_in_place = ""
+        self.where, self.why_in_place = "room", ""
+        if own is not None:
+            # it may run anything anywhere, so that there is no room for it; without tests there is nothing to verify
+            self.where = "in_place" if own.shows_tests else ""
+            self.why_in_place = "the tests are run by a command of your own"
         self._canaries = True
         #: The unchanged baseline's run in the room.
         self._first = RunRecord(run_id="")
@@ -90,6 +97,8 @@ class Verifier:
 
     def calibrate(self, known_flaky: Collection[str] = ()) -> None:
         """Run the unchanged baseline in the room; where it gives other outcomes, verification is done in place."""
+        if self.where != "room":
+            return
         self._room.lay(self._commit)
         self._led_out = self._room.leading_out()
         self._room.seal()
@@ -142,7 +151,7 @@ class Verifier:
             room = self._room.folder if self.where == "room" else None
             compared = self._comparison.findings(candidate, in_place, room)
             findings = (*compared, *built, *self._ignored.planted(now), *self._environment.changes())
-            if self.where == "in_place":
+            if self.where != "room":
                 fault = self._expectation.fault(in_place, apart_from={*known_flaky, *turned})
                 found = self._in_place((*findings, *self._comparison.unverifiable(candidate)), fault)
             else:
@@ -196,6 +205,9 @@ class Verifier:
     def _in_place(self, findings: tuple[Finding, ...], fault: str | None) -> Verification:
         if fault is not None and not any(finding.severity == BLOCKER for finding in findings):
             return Verification.rejected(self.where, findings, None, fault)
+        if not self.where:
+            unseen = "the test command ended with 0; it shows no tests, so nothing is verified"
+            return Verification.of(self.where, findings, None, unseen)
         return Verification.of(self.where, findings, None, f"verified in place, for {self.why_in_place}")
 
     def _in_room(self, findings: tuple[Finding, ...], candidate: str, known_flaky: Collection[str]) -> Verification:

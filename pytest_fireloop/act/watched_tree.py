@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_fireloop.act.checkpoints import Checkpoint, Checkpoints
 from pytest_fireloop.act.protected import Violation
 from pytest_fireloop.observe.changes import ChangeSet
+from pytest_fireloop.observe.matrix_record import plain
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of, with_data
 from pytest_fireloop.show.display import Display
@@ -82,7 +83,7 @@ class WatchedTree:
 
     def changes(self, old: str, new: str, baseline: RunRecord) -> ChangeSet:
         """Return what changed from one checkpoint to another, tests told from source by the baseline's run."""
-        is_test = with_data(is_test_file(baseline), baseline.outcomes, self.checkpoints.files(new))
+        is_test = with_data(is_test_file(baseline), plain(baseline).outcomes, self.checkpoints.files(new))
         return ChangeSet.of(self.checkpoints.changes(old, new), is_test)
 
     def files_changed(self) -> int:
@@ -104,4 +105,5 @@ class WatchedTree:
 
 def is_test_file(baseline: RunRecord) -> Callable[[str], bool]:
     """Return what tells a test file, by what the baseline's run collected."""
+    baseline = plain(baseline)
     return predicate_of(baseline.outcomes, [error.path for error in baseline.collection_errors])

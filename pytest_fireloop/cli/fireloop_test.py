@@ -16,6 +16,7 @@ from pytest_fireloop.judge.verdict import Ending
 
 if TYPE_CHECKING:
     from pytest_fireloop.act.loop import Loop
+    from pytest_fireloop.act.own_command import OwnCommand
 
 PROGRAM = "fireloop-test"
 EPILOG = """\
@@ -68,6 +69,12 @@ def build_parser() -> Parser:
         help="files, as in .gitignore, that may not be changed",
     )
     add("--python", metavar="PATH", help="the interpreter that runs the tests")
+    add(
+        "--test-command",
+        metavar="CMD",
+        help="run CMD (tox, nox, make...) for the tests; {pytest_args} in it is filled in",
+    )
+    add("--report", action="append", default=[], metavar="GLOB", help="JUnit files that CMD writes; repeatable")
     add("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
     add("--example", metavar="NAME", help="copy a bundled example to a temporary folder and run there")
     add("--dry-run", action="store_true", help="show the agent, the settings and the first prompt; call no agent")
@@ -186,6 +193,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     from pytest_fireloop.show.display import Display
 
     task = read_task(options.prompt, options.prompt_file)
+    own = _own_command(options, pytest_args)
     for word in pytest_args:
         if word in NO_RUN:
             raise SettingsError(f"{word} runs no test; leave it out of pytest's arguments")
@@ -236,13 +244,17 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         allow_test_edits=tuple(options.allow_test_edits),
         protect=tuple(options.protect),
         wait=options.wait,
+        test_command=own,
     )
     lock = TreeLock(settings.state)
     journal = Journal(settings.state / "journal.sqlite")
     try:
         found = settings.interpreter
         display.line(f"fireloop: agent {agent.name}, profile {settings.profile}, state in {settings.state}")
-        display.line(f"python: {found.path} ({found.python}, pytest {found.pytest}; from {found.origin})")
+        if own is None:
+            display.line(f"python: {found.path} ({found.python}, pytest {found.pytest}; from {found.origin})")
+        else:
+            display.line(f"test command: {options.test_command}{_seen(own)}")
         resumed = Resumed.of(journal, resumes) if resumes is not None else None
         kept = {"options": {**vars(options), "prompt": task, "prompt_file": None}, "pytest_args": pytest_args}
         loop = Loop(settings, journal, display, kept=kept, resumed=resumed)
@@ -255,6 +267,23 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         journal.close()
         lock.release()
     return tell_ending(PROGRAM, summary, machine_output=options.json, quiet=options.quiet)
+
+
+def _own_command(options: Namespace, pytest_args: tuple[str, ...]) -> OwnCommand | None:
+    from pytest_fireloop.act.own_command import OwnCommand
+    from pytest_fireloop.act.settings import SettingsError
+
+    # a loop of an earlier version kept neither
+    text, reports = getattr(options, "test_command", None), getattr(options, "report", [])
+    if text is not None:
+        return OwnCommand.of(text, reports, pytest_args)
+    if reports:
+        raise SettingsError("--report names the JUnit files of a --test-command, and there is none")
+    return None
+
+
+def _seen(own: OwnCommand) -> str:
+    return "" if own.shows_tests else " (its exit code alone is seen: nothing can be verified)"
 
 
 if __name__ == "__main__":

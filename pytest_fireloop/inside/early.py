@@ -22,6 +22,7 @@ class Beginning:
     """A run of which no session exists yet; a fault of ours in it is left for later."""
 
     def __init__(self, options: Any, root: str) -> None:
+        scope.settle_record_path(options)
         self._options, self._root = options, root
         self._wanted = not scope.is_no_run(options) and "PYTEST_XDIST_WORKER" not in os.environ
         self._judged = self._wanted and options.fire_loop and not os.environ.get(INSIDE_LOOP)

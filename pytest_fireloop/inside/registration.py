@@ -43,6 +43,7 @@ def register(config: pytest.Config) -> None:
     option = config.option
     if scope.is_no_run(option):
         return
+    scope.settle_record_path(option)
     if option.fire_loop:
         from . import fresh
 

@@ -98,6 +98,14 @@ def is_no_run(options: Any) -> bool:
     )
 
 
+def settle_record_path(options: Any) -> None:
+    """Give each run a file of its own where a folder is named for the record, as for several environments at once."""
+    path = options.fire_loop_record
+    if path and path.endswith(("/", os.sep)):
+        name = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in environment_name())
+        options.fire_loop_record = os.path.join(path, f"{name}.{os.getpid()}.json")
+
+
 def environment_name() -> str:
     """Name the environment: tox's own name, else interpreter and platform."""
     import platform

@@ -245,7 +245,7 @@ class RunRecord:
 FOR_THE_ROOM = ("modules_inside", "import_path", "foundation", "said")
 #: What is added to a record when a previous run is known, and when it is judged.
 EXTRA = (
-    *("narrowed_by", "signature_version", "coverage", "delta", "changes", "changes_since_start"),
+    *("environments", "narrowed_by", "signature_version", "coverage", "delta", "changes", "changes_since_start"),
     "modules_outside",
     *FOR_THE_ROOM,
     *("score", "window_score", "health", "level", "circuit"),

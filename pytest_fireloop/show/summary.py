@@ -39,6 +39,10 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     )
     if any(summary["baseline"].values()) or any(summary["final"].values()):
         lines.append(f"tests: {counts_line(summary['baseline'])} -> {counts_line(summary['final'])}")
+    if summary.get("environments"):
+        from pytest_fireloop.show.environments import environment_lines
+
+        lines += [f"  {line}" for line in environment_lines(summary["environments"])]
     for name in ("fixed", "broken", "still_failing", "flaky"):
         nodes = summary[name]
         if nodes:
