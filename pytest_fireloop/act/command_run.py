@@ -31,12 +31,13 @@ def run_own(command: TestCommand, own: OwnCommand, *, work: Path, stop: Callable
     records.mkdir(parents=True)
     args = ["-p", "fireloop", f"--fire-loop-record={records}{os.sep}", *command.args]
     before = _stamps(command.tree, own)
+    timeout_s = command.within(command.timeout_s)
     done = run_process(
         own.filled(args),
         cwd=command.tree,
         environment=_environment(command, own, folder),
         output=output,
-        timeout_s=command.timeout_s,
+        timeout_s=timeout_s,
         stop=stop,
     )
     exit_code = None if done.timed_out or done.stopped else done.exit_code
@@ -47,7 +48,7 @@ def run_own(command: TestCommand, own: OwnCommand, *, work: Path, stop: Callable
         problem = str(error)
     record = together(runs, run_id=folder.name, exit_code=exit_code, output=_tail(output))
     if done.timed_out:
-        problem = f"the test command took longer than {command.timeout_s:g} s"
+        problem = f"the test command took longer than {timeout_s:.3g} s"
     elif problem is None and own.shows_tests and not runs:
         problem = _nothing(own, output)
     if problem is not None:
