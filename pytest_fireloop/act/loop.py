@@ -6,38 +6,33 @@ import contextlib
 import itertools
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_fireloop.act import user_repository
 from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.caller import Caller
 from pytest_fireloop.act.checkpoints import CheckpointError
-from pytest_fireloop.act.end_signals import finish_undisturbed, interrupt_work
+from pytest_fireloop.act.end_signals import finish_undisturbed
 from pytest_fireloop.act.gate import Gate
 from pytest_fireloop.act.green_check import GreenCheck
+from pytest_fireloop.act.iteration import AgentWork, Iteration
 from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
 from pytest_fireloop.act.prompt import Attempt
 from pytest_fireloop.act.resumed import Resumed
-from pytest_fireloop.act.retention import KEPT, is_due, prune
+from pytest_fireloop.act.retention import keep_small
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.test_run import TestCommand, run_tests
 from pytest_fireloop.act.user_repository import RepositoryState
-from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.act.watched_tree import WatchedTree
-from pytest_fireloop.agents.agent import Outcome
-from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.judge.recovery import advice
-from pytest_fireloop.judge.verdict import Ending, verdict_of_stop
+from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.changes import ChangeSet
-from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.remember.journal import RUNNER, Journal, JournalError
+from pytest_fireloop.remember.journal import RUNNER, Journal
 from pytest_fireloop.show.display import Display
-from pytest_fireloop.show.evidence import reason
-from pytest_fireloop.show.iteration import iteration_line
 from pytest_fireloop.show.loop_file import LoopFile
 from pytest_fireloop.show.summary import record_line
 
@@ -123,22 +118,10 @@ class Loop:
         )
         self.journal.end_loop(self.loop_id, ending.verdict, summary)
         self.loop_file.finish(summary)
-        self._prune()
+        done = keep_small(settings.state, self.journal, self.tree.checkpoints)
+        if done is not None:
+            self.display.line(done)
         return summary
-
-    def _prune(self) -> None:
-        """Keep the state small; where that cannot be done now, the next loop does it."""
-        try:
-            if not is_due(self.journal, self.tree.checkpoints):
-                return
-            interrupt_work()  # the one thing here that may take long
-            done = prune(self.settings.state, self.journal, self.tree.checkpoints)
-        except (CheckpointError, JournalError, KeyboardInterrupt) as error:
-            self.display.line(f"warning: old loops could not be dropped: {str(error) or 'interrupted'}")
-            return
-        finally:
-            finish_undisturbed()
-        self.display.line(f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept")
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""
@@ -186,7 +169,7 @@ class Loop:
         cut = self.gate.out_of_time() if baseline.record.exit_code is None else None
         if baseline.problem is not None or cut is not None:
             return baseline.problem or cut
-        facts = self._facts(0, None, baseline.record, ChangeSet.of(()))
+        facts = self._facts(None, baseline.record)
         self.gate.begin(facts)
         self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
         if baseline.record.sound and self.settings.until == "green":
@@ -217,6 +200,24 @@ class Loop:
         return None
 
     def _iterate(self, number: int) -> Ending | None:
+        work = self._call(number)
+        if isinstance(work, Ending):
+            return work
+        with self.display.working(f"iteration {number}: the tests run"):
+            run = run_tests(self.command, work=self.folder)
+        record, verification = self.check.believed(run, self.progress, told=work.outcome.status == "ok")
+        facts = self._facts(work, record)
+        found = Iteration(work, self.progress.record, record, verification, facts, self.gate.decide(facts))
+        kept = found.to_json(self.progress.flaky)
+        self.progress.add(number, record, self.tree.commit, found.decision)
+        self.attempts.append(found.attempt)
+        self.display.line(found.line)
+        self.loop_file.iteration(self.progress, found.decision, record, work.changes, facts)
+        self._remember(number, {**kept, "loop_row": self.loop_file.last_row})
+        return self._ended(found)
+
+    def _call(self, number: int) -> AgentWork | Ending:
+        """Call the agent, and see what it did before any test runs."""
         progress, name = self.progress, self.settings.agent.name
         before = self._since or self.tree.commit
         prompt = self.caller.prompt(number, progress, self.attempts, few_calls=self.gate.budget.last.warns)
@@ -243,39 +244,7 @@ class Loop:
         self._since = None
         if outcome.status == "unavailable":
             return Ending("agent_unavailable", f"{name}: {outcome.detail}")
-        with self.display.working(f"iteration {number}: the tests run"):
-            run = run_tests(self.command, work=self.folder)
-        record, verification = self.check.believed(run, progress, told=outcome.status == "ok")
-        promise = any(line.strip() == self.settings.completion_promise for line in text.splitlines())
-        facts = self._facts(number, outcome, record, changes, promise=promise)
-        decision = self.gate.decide(facts)
-        delta = compare(progress.record, record, progress.flaky)
-        told = [each.told for each in violations]
-        self._note(number, outcome, decision, record=record, changes=changes, verification=verification, told=told)
-        self.loop_file.iteration(progress, decision, record, changes, facts)
-        self._remember(
-            number,
-            {
-                "facts": facts,
-                "decision": decision.to_json(),
-                "record": {**record.to_json(), "delta": delta.to_json(), "changes": changes.to_json()},
-                "prompt": prompt,
-                "agent": {
-                    "status": outcome.status,
-                    "detail": outcome.detail,
-                    "session": outcome.session,
-                    "turns": outcome.turns,
-                    "reset_at": outcome.reset_at,
-                },
-                "moves": list(moves),
-                "protected": [each.to_json() for each in violations],
-                "verification": verification.reason if verification else None,
-                "integrity": verification.to_json() if verification else None,
-                "attempt": self.attempts[-1].to_json(),
-                "loop_row": self.loop_file.last_row,
-            },
-        )
-        return self._ended(outcome, decision, verification, promise=promise)
+        return AgentWork(number, prompt, outcome, text, changes, moves, violations)
 
     def _moves(self, number: int, before: RepositoryState | None) -> tuple[str, ...]:
         """Name what the agent moved in the repository, and what it took away; put back what is needed to go on."""
@@ -285,52 +254,33 @@ class Loop:
         self.progress.moves += [(number, move) for move in found]
         return found
 
-    def _ended(
-        self, outcome: Outcome, decision: Decision, verification: Verification | None, *, promise: bool
-    ) -> Ending | None:
-        settings = self.settings
-        if verification is not None and verification.green and (settings.until == "green" or promise):
-            return Ending("green", verification.reason)
-        if outcome.status == "blocked":
-            return Ending("blocked", f"the agent says that a person is needed: {outcome.detail}")
-        if outcome.status == "auth":
-            return Ending("blocked", f"the agent cannot authenticate: {outcome.detail}")
-        if decision.stop is not None and settings.circuit_breaker:
+    def _ended(self, found: Iteration) -> Ending | None:
+        settings, decision = self.settings, found.decision
+        ending = found.ending(wants_promise=settings.until == "both")
+        if ending is not None:
+            return ending
+        trip = found.trip if settings.circuit_breaker else None
+        if trip is not None:
             self.progress.trips += 1
-            ending = Ending(verdict_of_stop(decision.stop), f"{decision.stop}: {reason(decision.evidence)}")
-            if not (settings.wait and ending.verdict == "circuit_open"):
-                return ending
-            self.display.always(f"the circuit opens: {ending.reason}")
+            if not (settings.wait and trip.verdict == "circuit_open"):
+                return trip
+            self.display.always(f"the circuit opens: {trip.reason}")
         self.caller.strategy = advice(decision.rotate) if decision.rotate else None
         self.progress.rotations += decision.rotate is not None
         return None
 
-    def _note(
-        self,
-        number: int,
-        outcome: Outcome,
-        decision: Decision,
-        *,
-        record: RunRecord,
-        changes: ChangeSet,
-        verification: Verification | None,
-        told: Sequence[str],
-    ) -> None:
-        line = iteration_line(
-            number, outcome, before=self.progress.record, after=record, changes=changes, decision=decision
-        )
-        findings = tuple(f"{f.kind} in {f.path}: {f.detail}" for f in verification.findings) if verification else ()
-        findings += tuple(told)
-        self.progress.add(number, record, self.tree.commit, decision)
-        self.attempts.append(Attempt(number, tuple(f.path for f in changes.files), line, findings))
-        self.display.line(line)
-
-    def _facts(
-        self, number: int, outcome: Outcome | None, record: RunRecord, changes: ChangeSet, *, promise: bool = False
-    ) -> dict[str, Any]:
+    def _facts(self, work: AgentWork | None, record: RunRecord) -> dict[str, Any]:
+        """Return the facts of an iteration, or without an agent's work those of the baseline."""
         assert self.tree.latest is not None
         seen = Observation(
-            number, time.time(), outcome, record, changes, self.tree.latest.tree, self.progress.flaky, promise=promise
+            work.number if work else 0,
+            time.time(),
+            work.outcome if work else None,
+            record,
+            work.changes if work else ChangeSet.of(()),
+            self.tree.latest.tree,
+            self.progress.flaky,
+            promise=work is not None and work.promises(self.settings.completion_promise),
         )
         return self.gate.complete(trace_iteration(seen))
 

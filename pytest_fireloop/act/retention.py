@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fireloop.act.checkpoints import Checkpoints
-from pytest_fireloop.remember.journal import Journal, LoopRow
+from pytest_fireloop.act.checkpoints import CheckpointError, Checkpoints
+from pytest_fireloop.act.end_signals import finish_undisturbed, interrupt_work
+from pytest_fireloop.remember.journal import Journal, JournalError, LoopRow
 
 #: Loops that are kept unless another number is asked for, and how many more there may be before the rest is dropped.
 KEPT, SLACK = 50, 10
@@ -44,6 +45,20 @@ def prune(state: Path, journal: Journal, checkpoints: Checkpoints, keep: int = K
 def is_due(journal: Journal, checkpoints: Checkpoints) -> bool:
     """Whether much more than what is kept has come together."""
     return len(expendable(journal.loops(), KEPT)) > SLACK or checkpoints.unpacked() > UNPACKED
+
+
+def keep_small(state: Path, journal: Journal, checkpoints: Checkpoints) -> str | None:
+    """Drop old loops where it is time, and return a line on it; where it cannot be done now, the next loop does it."""
+    try:
+        if not is_due(journal, checkpoints):
+            return None
+        interrupt_work()  # it may take long, and nothing is lost by a stop
+        done = prune(state, journal, checkpoints)
+    except (CheckpointError, JournalError, KeyboardInterrupt) as error:
+        return f"warning: old loops could not be dropped: {str(error) or 'interrupted'}"
+    finally:
+        finish_undisturbed()
+    return f"{len(done.loops)} old loops and their checkpoints are dropped; the newest {KEPT} are kept"
 
 
 def _wanted(journal: Journal, checkpoints: Checkpoints) -> Collection[str]:
