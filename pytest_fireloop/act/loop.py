@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_fireloop.act import user_repository
+from pytest_fireloop.act import user_repository, world_fault
 from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.caller import Caller
 from pytest_fireloop.act.checkpoints import CheckpointError
@@ -31,7 +31,7 @@ from pytest_fireloop.judge.recovery import advice
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.remember.journal import RUNNER, Journal
+from pytest_fireloop.remember.journal import RUNNER, Journal, JournalError
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.loop_file import LoopFile
 from pytest_fireloop.show.summary import record_line
@@ -99,6 +99,11 @@ class Loop:
             ending = Ending(
                 "error", f"{error}; the last checkpoint is {self.tree.commit if self.tree.latest else 'none'}"
             )
+        except OSError as error:
+            reason_told = world_fault.told(error)
+            if reason_told is None:
+                raise
+            ending = Ending("error", reason_told)
         finally:
             finish_undisturbed()
             self.check.end()
@@ -113,15 +118,26 @@ class Loop:
             progress=self.progress,
             verification=self.check.found,
             duration_s=self.gate.time.elapsed,
-            files_changed=self.tree.files_changed(),
+            files_changed=self._files_changed(),
             loop_file=str(self.loop_file.path) if self.loop_file.path else None,
         )
-        self.journal.end_loop(self.loop_id, ending.verdict, summary)
+        try:
+            self.journal.end_loop(self.loop_id, ending.verdict, summary)
+        except JournalError as error:
+            # what was found is true without it; `fireloop resume` finds a loop that was cut off
+            self.display.always(f"warning: the end of the loop could not be stored: {error}")
         self.loop_file.finish(summary)
         done = keep_small(settings.state, self.journal, self.tree.checkpoints)
         if done is not None:
             self.display.line(done)
         return summary
+
+    def _files_changed(self) -> int:
+        """Count the files that differ from the start, 0 where checkpoints cannot be read any more."""
+        try:
+            return self.tree.files_changed()
+        except (CheckpointError, OSError):
+            return 0
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""
@@ -134,7 +150,7 @@ class Loop:
         if self.tree.latest is not None:
             with contextlib.suppress(CheckpointError):
                 self.tree.take("interrupted")
-        left = "; the agent's edits are still in the tree" if self.tree.files_changed() else ""
+        left = "; the agent's edits are still in the tree" if self._files_changed() else ""
         return Ending("interrupted", f"interrupted from the keyboard or by a signal{left}")
 
     def _work(self) -> Ending:

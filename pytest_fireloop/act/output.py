@@ -27,14 +27,16 @@ class CappedFile:
         self.total = 0
         self._keep = limit // 2
         self._tail = bytearray()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb")
+        self._file: IO[bytes] | None = None
+        with contextlib.suppress(OSError):  # without room for a log the child is drained all the same
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("wb")
 
     def write(self, content: bytes) -> None:
         """Add to the file; the head is on disk at once."""
         room = max(0, self._keep - self.total)
         self.total += len(content)
-        if room:
+        if room and self._file is not None:
             with contextlib.suppress(OSError):  # a full disk must not stop the draining, on which the child would wait
                 self._file.write(content[:room])
                 self._file.flush()
@@ -44,11 +46,15 @@ class CappedFile:
 
     def close(self) -> None:
         """Write the tail."""
+        if self._file is None:
+            return
         dropped = self.total - min(self.total, self._keep) - min(len(self._tail), self._keep)
-        if dropped > 0:
-            self._file.write(b"\n[... %d bytes left out ...]\n" % dropped)
-        self._file.write(self._tail[-self._keep :] if self._keep else b"")
-        self._file.close()
+        with contextlib.suppress(OSError):
+            if dropped > 0:
+                self._file.write(b"\n[... %d bytes left out ...]\n" % dropped)
+            self._file.write(self._tail[-self._keep :] if self._keep else b"")
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class Lines:

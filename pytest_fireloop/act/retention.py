@@ -54,7 +54,7 @@ def keep_small(state: Path, journal: Journal, checkpoints: Checkpoints) -> str |
             return None
         interrupt_work()  # it may take long, and nothing is lost by a stop
         done = prune(state, journal, checkpoints)
-    except (CheckpointError, JournalError, KeyboardInterrupt) as error:
+    except (CheckpointError, JournalError, OSError, KeyboardInterrupt) as error:
         return f"warning: old loops could not be dropped: {str(error) or 'interrupted'}"
     finally:
         finish_undisturbed()

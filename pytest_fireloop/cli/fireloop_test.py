@@ -156,6 +156,7 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     from pytest_fireloop.act.interpreter import InterpreterError
     from pytest_fireloop.act.lock import LockedError
     from pytest_fireloop.act.settings import SettingsError
+    from pytest_fireloop.act.world_fault import told
     from pytest_fireloop.agents.command import CommandError
     from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
 
@@ -174,7 +175,8 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     except Exception as error:  # the last guard
         if os.environ.get("FIRELOOP_DEBUG"):
             raise
-        ending = Ending("error", internal_error(error))
+        of_the_world = told(error) if isinstance(error, OSError) else None
+        ending = Ending("error", of_the_world or internal_error(error))
     return tell_early_ending(PROGRAM, ending, machine_output=options.json, loop=begun[0] if begun else None)
 
 

@@ -7,9 +7,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pytest_fireloop.remember.mounts import is_on_network
 
 VERSION = 2
 BUSY_S = 30.0
@@ -186,13 +188,15 @@ class Journal:
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
         try:
-            self._database.execute("BEGIN IMMEDIATE")
             try:
+                self._database.execute("BEGIN IMMEDIATE")
                 yield self._database
+                self._database.execute("COMMIT")
             except BaseException:
-                self._database.execute("ROLLBACK")
+                # a full disk has undone it already, or let the commit fail and left it open
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
                 raise
-            self._database.execute("COMMIT")
         except sqlite3.Error as error:
             raise JournalError(f"cannot write the journal {str(self.path)!r}: {error}") from error
 
@@ -210,8 +214,13 @@ class Journal:
                 f"the journal {str(self.path)!r} is of a newer version ({version}); update pytest-fireloop, "
                 "or use another folder with --fire-loop-dir"
             )
-        if version == 0:
+        if is_on_network(self.path.parent):
+            # the log beside the file needs memory that all who read it share; who is at work now keeps it for this time
+            with suppress(sqlite3.OperationalError):
+                database.execute("PRAGMA journal_mode=DELETE")
+        elif version == 0:
             database.execute("PRAGMA journal_mode=WAL")
+        if version == 0:
             database.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         else:
             database.execute("SELECT 1 FROM loops LIMIT 1").fetchone()
