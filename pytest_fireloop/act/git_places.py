@@ -107,7 +107,7 @@ def _walk(folder: str, left: tuple[str, ...]) -> Iterator[tuple[str, os.stat_res
         for entry in children:
             path = base + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != OBJECTS:
+                if entry.name != OBJECTS or not _may_hold_objects(base):
                     pending.append(f"{path}/")
                 elif base == "":
                     # notes about the folder, such as where else objects lie
@@ -133,10 +133,16 @@ def _stores(folder: str) -> Iterator[str]:
         except OSError:
             continue
         for name in names:
-            if name == OBJECTS:
+            if name == OBJECTS and _may_hold_objects(base):
                 yield base + name
             elif base or name in {"modules", "lfs"}:
                 pending.append(f"{base}{name}/")
+
+
+def _may_hold_objects(base: str) -> bool:
+    """Whether a folder of that name in this one is git's own, and not a branch that somebody named so."""
+    own = base == "" or base.startswith(("modules/", "lfs/"))
+    return own and "/refs/" not in f"/{base}" and "/logs/" not in f"/{base}"
 
 
 def _deep(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:

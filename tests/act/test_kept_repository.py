@@ -49,6 +49,8 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(tree / "shared.txt", "the first stash\n")
     git(tree, "stash", "push", "--quiet")
     git(tree, "gc", "--quiet")
+    # a name that git's own folders have too
+    git(tree, "branch", "objects/side", "side/1")
     write(tree / "new.txt", "the second stash\n")
     git(tree, "stash", "push", "--quiet", "--include-untracked")
     write(tree / "staged.txt", "staged\n")
@@ -153,7 +155,7 @@ def repository(tree: Path) -> Files:
     """All of a repository but its objects and their packs, to the byte."""
     found: Files = {}
     for base, folders, names in os.walk(tree / ".git"):
-        folders[:] = [name for name in folders if name != "objects"]
+        folders[:] = [name for name in folders if Path(base, name) != tree / ".git" / "objects"]
         for name in [*names, *(each for each in folders if os.path.islink(os.path.join(base, each)))]:
             path = Path(base, name)
             kind = "link" if path.is_symlink() else oct(path.stat().st_mode & 0o100)
