@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of
+
+#: Paths whose answer is kept: all of a tree are asked for in every iteration.
+REMEMBERED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,12 @@ class EditPolicy:
         broken = [error.path for error in baseline.collection_errors]
         named = predicate_of(baseline.outcomes, broken)
         sources = b"\n".join(read(path) for path in held if path.endswith(".py") and named(path))
-        return cls(mode, tuple(globs), lambda path: named(path) or _is_mentioned(path, held, sources))
+
+        @lru_cache(REMEMBERED)
+        def is_test(path: str) -> bool:
+            return named(path) or _is_mentioned(path, held, sources)
+
+        return cls(mode, tuple(globs), is_test)
 
     def is_opened(self, path: str) -> bool:
         """Whether the user lets the agent's file stand for the baseline's."""
