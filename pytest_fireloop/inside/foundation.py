@@ -24,7 +24,10 @@ HOOK = "hook "
 
 
 def foundation(tree: str) -> dict[str, str]:
-    """Return, by the name of a module or class, a check sum of the functions in it; a function of the tree by its place."""
+    """Return, by the name of a module or class, its file and a check sum for each function in it.
+
+    A function that comes from the tree, and is not at home where it was found, is named by itself with its place.
+    """
     standard = getattr(sys, "stdlib_module_names", frozenset({"unittest", "statistics", "pathlib", "os", "io"}))
     found: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
@@ -44,7 +47,7 @@ def foundation(tree: str) -> dict[str, str]:
 
 
 def _look(name: str, held: Any, module: str, tree: str, found: dict[str, str]) -> None:
-    total = 0
+    own = []
     for key, value in list(held.items()):
         if type(value) is type and (value.__module__, value.__qualname__) == (module, key):
             _look(f"{module}.{key}", vars(value), module, tree, found)
@@ -54,20 +57,24 @@ def _look(name: str, held: Any, module: str, tree: str, found: dict[str, str]) -
         if place.startswith(tree):
             found[f"{name}.{key}"] = f"{place[len(tree) :]}{said}"
         elif said:
-            total ^= crc32(f"{key} {place}{said}".encode("utf-8", "replace"))
-    found[name] = f"{total:08x}"
+            own.append(_summed(key, f"{place}{said}"))
+    found[name] = f"|{' '.join(own)}"
 
 
 def _look_in_tree(name: str, held: Any, file: str, tree: str, found: dict[str, str]) -> None:
     """Sum up the functions that are written in a file of the tree, and name those that come from another one."""
-    total = 0
+    own = []
     for key, value in list(held.items()):
         place, said = _described(value)
         if place == file:
-            total ^= crc32(f"{key} {said}".encode("utf-8", "replace"))
+            own.append(_summed(key, said))
         elif place.startswith(tree):
             found[f"{name}.{key}"] = f"{place[len(tree) :]}{said}"
-    found[name] = f"{file[len(tree) :]}={total:08x}"
+    found[name] = f"{file[len(tree) :]}|{' '.join(own)}"
+
+
+def _summed(key: str, said: str) -> str:
+    return f"{key}={crc32(said.encode('utf-8', 'replace')):x}"
 
 
 def _hooks() -> Iterator[tuple[str, Any]]:
