@@ -91,8 +91,8 @@ FIXES = (
         Suite("idna", "3.20", requires=("hypothesis==6.170.17",), tests=("tests/test_idna.py",)),
         "flat layout, unittest",
         "idna/core.py",
-        'if label[2:4] == "--":',
-        'if label[2:4] == "-":',
+        'if unicodedata.normalize("NFC", label) != label:',
+        'if unicodedata.normalize("NFC", label) == label:',
     ),
     Fix(
         Suite("markupsafe", "3.0.4"),

@@ -22,6 +22,17 @@ def half(n):
     return n // 2
 
 
+def often():
+    """Ask twice.
+
+    >>> numbers = iter([1, 2])
+    >>> next(numbers)
+    1
+    >>> next(numbers)
+    2
+    """
+
+
 class Sum:
     def add(self, n):
         """Add.
@@ -41,7 +52,8 @@ class Sum:
         ("    >>> half(6)\n", "    >>> half(5)\n", [("doctest_changed", "blocker", 8)]),
         ("half(6)\n", "half(6)  # doctest: +ELLIPSIS\n", [("doctest_changed", "blocker", 8)]),
         ("half(6)\n", "half(6)  # doctest: +SKIP\n", [("doctest_changed", "blocker", 8)]),
-        ("        1\n", "        2\n", [("doctest_edited", "warning", 18)]),
+        ("        1\n", "        2\n", [("doctest_edited", "warning", 29)]),
+        ('    2\n    """\n', '    3\n    """\n', [("doctest_edited", "warning", 17)]),
         # more of it, other words, other code
         ("    3\n", "    3\n    >>> half(8)\n    4\n", []),
         ("Halve.", "Return a half.", []),

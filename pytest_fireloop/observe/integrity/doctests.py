@@ -23,8 +23,7 @@ def compare_doctests(path: str, old: bytes | None, new: bytes | None, failing: C
             continue
         line, come = after[name]
         failed = any(item == name or item.endswith(f".{name}") for item in failing) if name else bool(failing)
-        for example in examples[1]:
-            later = next((each for each in come if each.source == example.source), None)
+        for example, later in _pairs(examples[1], come):
             if later is None or later.want != example.want:
                 kind = "doctest_changed" if failed else "doctest_edited"
                 now = repr(later.want) if later is not None else "nothing"
@@ -36,6 +35,20 @@ def compare_doctests(path: str, old: bytes | None, new: bytes | None, failing: C
             elif failed and (later.options.keys() - example.options.keys()) & LENIENT:
                 detail = f"{name or 'the module'}: {example.source.strip()} -> compared less strictly"
                 yield Finding.of("doctest_changed", path, line, detail)
+
+
+def _pairs(
+    before: list[doctest.Example], after: list[doctest.Example]
+) -> list[tuple[doctest.Example, doctest.Example | None]]:
+    """Match examples that say the same first, and then those that only ask the same: one question may be asked often."""
+    left = list(after)
+    found: dict[int, doctest.Example | None] = {}
+    for alike in (lambda a, b: (a.source, a.want) == (b.source, b.want), lambda a, b: a.source == b.source):
+        for place, example in enumerate(before):
+            if found.get(place) is None:
+                found[place] = next((each for each in left if alike(example, each)), None)
+                left = [each for each in left if each is not found[place]]
+    return [(example, found[place]) for place, example in enumerate(before)]
 
 
 def _examples(source: bytes | None) -> dict[str, tuple[int, list[doctest.Example]]]:
