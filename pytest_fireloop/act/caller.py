@@ -14,6 +14,7 @@ from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.time_limit import TimeLimit
 from pytest_fireloop.agents.agent import Call, Outcome
+from pytest_fireloop.observe.matrix_record import plain
 
 
 class Caller:
@@ -64,7 +65,7 @@ class Caller:
         clear_denials(folder)
         (folder / "prompt.md").write_text(prompt, encoding="utf-8")
         record = folder / "record.json"
-        record.write_text(json.dumps(progress.record.to_json()), encoding="utf-8")
+        record.write_text(json.dumps(plain(progress.record).to_json()), encoding="utf-8")
         environment = {
             **settings.environment,
             "FIRELOOP_LOOP": self._loop_id,

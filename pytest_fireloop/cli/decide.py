@@ -99,8 +99,22 @@ def _parser() -> Parser:
     )
     add("--profile", choices=("balanced", "strict", "aggressive"), default="balanced", help="default: balanced")
     add("--json", action="store_true", help="one JSON object")
-    add("--markdown", nargs="?", const="-", metavar="FILE", help="a summary for a job's page, added to FILE or printed")
+    add(
+        "--markdown",
+        nargs="?",
+        const="-",
+        type=_page,
+        metavar="FILE",
+        help="a summary for a job's page, added to FILE or printed",
+    )
     return made
+
+
+def _page(text: str) -> str:
+    """Refuse to write into a report that only stands where a page may be named."""
+    if text.lower().endswith(".xml"):
+        raise argparse.ArgumentTypeError(f"{text!r} looks like a report; write --markdown=- before reports")
+    return text
 
 
 def _source(text: str) -> str:

@@ -79,7 +79,10 @@ def plain(record: RunRecord) -> RunRecord:
         if before is None or WORST.index(test.outcome) > WORST.index(before.outcome):
             worst[node] = test._replace(nodeid=node)
     errors = tuple(replace(error, path=without_name(error.path)) for error in record.collection_errors)
-    return replace(record, tests=tuple(worst.values()), collection_errors=errors)
+    failures = tuple(
+        replace(each, nodeids=tuple(dict.fromkeys(map(without_name, each.nodeids)))) for each in record.failures
+    )
+    return replace(record, tests=tuple(worst.values()), collection_errors=errors, failures=failures)
 
 
 def without_command(record: RunRecord) -> RunRecord:

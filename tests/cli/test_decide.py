@@ -229,6 +229,15 @@ def test_the_page_of_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.startswith("## Tests: red")
 
 
+def test_a_report_is_never_written_into(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(report(tmp_path / "a.xml", ""))
+    before = path.read_bytes()
+    with pytest.raises(SystemExit, match="4"):
+        main(["decide", "--markdown", str(path), str(path)])
+    assert (path.read_bytes(), capsys.readouterr().err.count("\n")) == (before, 1)
+    assert main(["decide", "--markdown=-", str(path)]) == 0
+
+
 def test_a_page_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["decide", "--markdown", str(tmp_path), report(tmp_path / "a.xml", "")]) == 4
     assert capsys.readouterr().err.count("\n") == 1

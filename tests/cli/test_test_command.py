@@ -171,6 +171,17 @@ def test_an_exit_code_alone_is_never_called_verified(project: Path) -> None:
     assert "nothing can be verified" in told
 
 
+def test_a_loop_over_a_matrix_goes_on_later(project: Path) -> None:
+    code, summary, told = loop(project, FIX, matrix("{pytest_args}"), "--max-iterations", "1")
+    assert (code, summary["verdict"]) == (1, "limit"), told
+    argv = [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "resume", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(argv, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["verdict"], summary["integrity"]["where"]) == (0, "green", "in_place"), done.stderr
+    assert sorted(summary["environments"]) == ["comma", "plain", "space"]
+
+
 def test_an_environment_that_stays_away_is_no_green(project: Path) -> None:
     drop = "import pathlib; p = pathlib.Path('matrix.py'); p.write_text(p.read_text().replace(\"'comma', \", ''))"
     code, summary, told = loop(project, drop, matrix("{pytest_args}"), "--max-iterations", "1")

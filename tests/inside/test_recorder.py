@@ -244,3 +244,18 @@ def test_a_folder_that_cannot_be_written_leaves_the_run_alone(pytester: pytest.P
     done.assert_outcomes(passed=1)
     assert done.ret == 0
     assert "fire-loop: switched off by a fault of its own (" in done.stderr.str()
+
+
+@pytest.mark.parametrize("args", [(), ("-n1",)], ids=["plain", "xdist"])
+def test_a_folder_takes_a_record_of_each_environment(tmp_path: Path, args: tuple[str, ...]) -> None:
+    if args:
+        pytest.importorskip("xdist")
+    (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
+    folder = tmp_path / "records"
+    for name in ("py311", "odd/name"):
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--fire-loop-record={folder}{os.sep}"]
+        environment = {**os.environ, "TOX_ENV_NAME": name}
+        folder.mkdir(exist_ok=True)
+        assert subprocess.run([*command, *args], cwd=tmp_path, env=environment, check=False).returncode == 0
+    records = [json.loads(path.read_text()) for path in sorted(folder.iterdir())]
+    assert [(record["environment"], record["exit_code"]) for record in records] == [("odd/name", 0), ("py311", 0)]
