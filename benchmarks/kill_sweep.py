@@ -259,6 +259,9 @@ class Killer:
         while len(self.chain.kills) < self._wanted and runner.poll() is None:
             self._pause(runner, self._chance.uniform(0.0, self._duration * self._chance.choice(REACHES)))
             kind = self._chance.choices(list(VICTIMS), list(VICTIMS.values()))[0]
+            if kind == "agent" and self.chain.kills[-2:] == ["agent", "agent"]:
+                # an agent that dies three times in a row opens the circuit, as it should
+                kind = "runner"
             victim = runner.pid if kind == "runner" else self._await(runner, SIGNS[kind])
             if victim is not None and runner.poll() is None and _kill(victim):
                 self.chain.kills.append(kind)
