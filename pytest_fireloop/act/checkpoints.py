@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_fireloop.act.file_changes import changes_of
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
 from pytest_fireloop.act.kept_repository import KeptRepository
 from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.protected import ProtectedFiles
-from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit, join_names, split_names
-from pytest_fireloop.act.stored_files import PLAIN, Stamp
-from pytest_fireloop.act.tree_difference import FileDifference, compare
+from pytest_fireloop.act.shadow_git import CheckpointError, ShadowGit
+from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
-from pytest_fireloop.act.tree_writer import EXECUTABLE, TreeWriter
-from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningful
+from pytest_fireloop.act.tree_index import TreeIndex
+from pytest_fireloop.act.tree_writer import TreeWriter
+from pytest_fireloop.observe.changes import FileChange
 
 __all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
 
@@ -34,8 +32,6 @@ OBJECTS = "repository-objects"
 TRIES = 3
 #: Commits whose files are kept in memory.
 COMMITS_HELD = 3
-#: A file that changed so shortly before it was looked at may change again without a sign of it, in nanoseconds.
-UNSETTLED = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +67,10 @@ class Checkpoints:
         self.repository, self.tree = Path(os.path.abspath(repository)), Path(os.path.abspath(tree))
         self._size_limit = size_limit
         self._git = ShadowGit(self.repository, self.tree)
-        self._index = self.repository / "fireloop.index"
+        self._index = TreeIndex(self._git)
         self._rules_file = self.repository / "fireloop.ignore.json"
         self._rules: IgnoreRules | None = None
         self._patterns: IgnorePatterns | None = None
-        #: Files whose stamps tell whether they changed since the last checkpoint.
-        self._settled: Mapping[str, Stamp] = {}
-        self._seen: Collection[str] = ()
         self._held: dict[str, Mapping[str, tuple[str, str]]] = {}
         self._with_repository = with_repository
         self._users = KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
@@ -116,7 +109,7 @@ class Checkpoints:
         """Return what changed from one checkpoint to another, by path."""
         with self._git.objects() as objects:
             trees = objects.tree(old), objects.tree(new)
-            return tuple(change for each in compare(self._git, *trees) for change in _changes(each, objects))
+            return tuple(change for each in compare(self._git, *trees) for change in changes_of(each, objects))
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """Return the changes as a patch, of all files or of those at or below the given paths."""
@@ -233,7 +226,7 @@ class Checkpoints:
         rules = self._rules = self._rules or IgnoreRules.read(self._rules_file)
         patterns = self._patterns = self._patterns or rules.compile()
         try:
-            with self._own_index() as index:
+            with self._index.working_copy() as index:
                 for left in reversed(range(TRIES)):
                     try:
                         looked = time.time_ns()
@@ -243,19 +236,18 @@ class Checkpoints:
                             prefix=rules.prefix,
                             skipped=self._inside(),
                             size_limit=self._size_limit,
-                            known=sorted(split_names(self._git.run("ls-files", "-z", index=index))),
+                            known=self._index.known(index),
                         )
                         found = walk.files([*rules.tracked, *also])
-                        self._update(index, walk.known, found.present)
+                        self._index.update(index, walk.known, found.present)
                         tree = self._git.text("write-tree", index=index)
                         break
                     except CheckpointError:
                         if not left:
                             raise
-                        self._settled, self._seen = {}, ()
+                        self._index.forget()
                         Path(index).unlink(missing_ok=True)
-                os.replace(index, self._index)
-                self._settled, self._seen = settled(found.present, looked), found.present.keys()
+                self._index.accept(index, found.present, looked)
         except OSError as error:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
         given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
@@ -274,38 +266,6 @@ class Checkpoints:
                 return ("-p", kept) if kept else (), tuple(f".git: {name}" for name in self._users.left_out)
         return (), (".git",)
 
-    def _update(self, index: str, known: Sequence[str], present: Mapping[str, Stamp]) -> None:
-        """Bring an index that holds the known files up to what is present; git looks at those that may have changed."""
-        held = set(known)
-        gone = sorted(held - present.keys())
-        if gone:
-            self._git.run("update-index", "--force-remove", "-z", "--stdin", given=join_names(gone), index=index)
-        fresh = sorted(path for path, seen in present.items() if path not in held or self._settled.get(path) != seen)
-        # git goes by whole seconds; what this process has seen before it hashes itself
-        changed = [path for path in fresh if path in self._seen and stat.S_ISREG(present[path][0]) and "\n" not in path]
-        if changed:
-            given = b"".join(os.fsencode(path) + b"\n" for path in changed)
-            oids = self._git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=given).split()
-            modes = (EXECUTABLE if present[path][0] & 0o100 else PLAIN for path in changed)
-            rows = zip(modes, oids, changed, strict=True)
-            given = b"".join(f"{mode} {oid}\t".encode("ascii") + os.fsencode(path) + b"\0" for mode, oid, path in rows)
-            self._git.run("update-index", "--replace", "-z", "--index-info", given=given, index=index)
-        others = sorted(set(fresh).difference(changed))
-        if others:
-            words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-            self._git.run(*words, given=join_names(others), index=index)
-
-    @contextmanager
-    def _own_index(self) -> Iterator[str]:
-        """Work on a copy of the index: no lock that a killed process leaves behind, none to wait for."""
-        with tempfile.TemporaryDirectory(prefix="index-", dir=self.repository) as folder:
-            index = os.path.join(folder, "index")
-            if not self._index.exists():
-                self._settled, self._seen = {}, ()
-            else:
-                shutil.copy2(self._index, index)  # the time stamp matters: git looks again at files as new as its index
-            yield index
-
     def _inside(self) -> str | None:
         """Return the folder of our own state when it lies in the tree."""
         for folder in (self.repository.parent, self.repository):
@@ -321,38 +281,6 @@ class Checkpoints:
             # the last few are asked for again and again
             self._held = {**dict(list(self._held.items())[1 - COMMITS_HELD :]), commit: held}
         return held
-
-
-def settled(present: Mapping[str, Stamp], looked: int) -> dict[str, Stamp]:
-    """Return the files that lay still for a while when they were looked at: a later change shows in their stamps."""
-    return {path: seen for path, seen in present.items() if max(seen[2], seen[3]) < looked - UNSETTLED}
-
-
-def _changes(each: FileDifference, objects: ObjectReader) -> Iterator[FileChange]:
-    """Yield one change, of a renamed file one for each path: a line for the path itself, and the lines that differ."""
-    found = _change(each, objects)
-    if each.source is None:
-        yield found
-        return
-    yield FileChange(each.source, 0, 1, digest=edit_digest([each.path.encode("utf-8", "surrogatepass")], ()))
-    name = each.source.encode("utf-8", "surrogatepass")
-    digest = edit_digest([name, *each.removed], each.added)
-    yield replace(found, added=found.added + 1, digest=digest)
-
-
-def _change(each: FileDifference, objects: ObjectReader) -> FileChange:
-    """Count lines; read contents only where a text changed in place."""
-    if each.binary and each.before == each.after:
-        removed, added = [], []
-    elif each.binary:
-        removed, added = ([oid.encode()] if oid else [] for oid in (each.before, each.after))
-    else:
-        removed, added = list(each.removed), list(each.added)
-    meaningful = True
-    if each.letter == "M" and not each.binary and each.before != each.after and each.before and each.after:
-        meaningful = is_meaningful(each.path, objects.read(each.before), objects.read(each.after))
-    digest = edit_digest(removed, added)
-    return FileChange(each.path, len(added), len(removed), meaningful=meaningful, digest=digest)
 
 
 def _done(act: Callable[[str], None], path: str) -> bool:
