@@ -72,6 +72,7 @@ class Checkpoints:
         self._rules: IgnoreRules | None = None
         self._patterns: IgnorePatterns | None = None
         self._held: dict[str, Mapping[str, tuple[str, str]]] = {}
+        self._blobs: tuple[str, dict[str, str]] = ("", {})
         self._with_repository = with_repository
         self._users = KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
 
@@ -135,7 +136,10 @@ class Checkpoints:
 
     def files(self, commit: str) -> dict[str, str]:
         """Return blob ids by path."""
-        return {path: oid for path, (_, oid) in self._entries(commit).items()}
+        entries = self._entries(commit)
+        if self._blobs[0] != commit:
+            self._blobs = commit, {path: oid for path, (_, oid) in entries.items()}
+        return self._blobs[1]
 
     def export(self, commit: str, destination: Path, paths: Iterable[str] | None = None) -> None:
         """Write a checkpoint's files, or some of them, below a folder of ours, made when absent.

@@ -55,8 +55,8 @@ class IgnoredFiles:
 
     def planted(self, held: Collection[str]) -> Iterator[Finding]:
         """Find byte code that Python would import in place of a source, or without one."""
-        for path, stamp in _ignored(self._tree, held, self._state):
-            if not path.endswith(BYTE_CODE) or self.found.get(path) == stamp:
+        for path, stamp in _ignored(self._tree, held, self._state, BYTE_CODE):
+            if self.found.get(path) == stamp:
                 continue
             # beside its source it may be what a run of the tests writes each time
             source = self._tree / f"{path.rpartition('.')[0]}.py"
@@ -69,14 +69,16 @@ class IgnoredFiles:
 
 def byte_code_since(tree: Path, seconds: float) -> Iterator[Finding]:
     """Find byte code outside the caches that came or changed since a time: Python imports it without a source."""
-    for path, stamp in _ignored(tree, (), None):
-        if path.endswith(BYTE_CODE) and stamp[2] > seconds * 1e9:
+    for path, stamp in _ignored(tree, (), None, BYTE_CODE):
+        if stamp[2] > seconds * 1e9:
             yield Finding.of("byte_code_added", path, 0, "no such file -> code that nobody can read")
 
 
-def _ignored(tree: Path, held: Collection[str], state: Path | None) -> Iterator[tuple[str, Stamp]]:
-    """Walk the tree without its caches and environments, and follow no link."""
-    known = frozenset(held)
+def _ignored(
+    tree: Path, held: Collection[str], state: Path | None, endings: str | tuple[str, ...] = ""
+) -> Iterator[tuple[str, Stamp]]:
+    """Walk the tree without its caches and environments, and follow no link; of files take those with such an ending."""
+    known = held if isinstance(held, dict) else frozenset(held)
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -88,12 +90,15 @@ def _ignored(tree: Path, held: Collection[str], state: Path | None) -> Iterator[
         if folder and any(entry.name == ENVIRONMENT_MARK for entry in found):
             continue
         for entry in found:
-            path = folder + entry.name
             with suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in CACHES and (state is None or Path(entry.path) != state):
-                        pending.append(f"{path}/")
-                elif path not in known and entry.is_file(follow_symlinks=False) and not entry.name.startswith(".cov"):
+                        pending.append(f"{folder}{entry.name}/")
+                    continue
+                if not entry.name.endswith(endings) or entry.name.startswith(".cov"):
+                    continue
+                path = folder + entry.name
+                if path not in known and entry.is_file(follow_symlinks=False):
                     seen = entry.stat(follow_symlinks=False)
                     yield path, (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
 

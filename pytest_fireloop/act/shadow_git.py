@@ -212,7 +212,7 @@ class ObjectReader:
 
 def split_names(output: bytes) -> list[str]:
     """Split NUL-ended names."""
-    return [os.fsdecode(name) for name in output.split(b"\0") if name]
+    return [name for name in os.fsdecode(output).split("\0") if name]
 
 
 def join_names(names: Iterable[str]) -> bytes:

@@ -164,8 +164,7 @@ class Verifier:
     def examine(self, candidate: str, in_place: RunRecord) -> Verification:
         """Compare a state whose run is not green, and run nothing: only what no run could excuse is found."""
         compared = self._comparison.findings(candidate, in_place, None)
-        planted = self._ignored.planted(self._checkpoints.files(candidate))
-        found = (*compared, *planted, *self._environment_so_far())
+        found = (*compared, *self._beside_the_tree(candidate))
         # a run that ended early, or could not collect, says nothing of what it did not come to
         told = in_place.complete and not in_place.collection_errors
         grave = [
@@ -177,11 +176,15 @@ class Verifier:
         verdict = "rejected" if grave else "clean"
         return Verification(False, "", verdict, tuple(grave), None, f"the run in the tree is not green: {why}")
 
-    def _environment_so_far(self) -> tuple[Finding, ...]:
-        """Look at the environment, for a small share of the time at most; a green run is held against a look of its own."""
+    def _beside_the_tree(self, candidate: str) -> tuple[Finding, ...]:
+        """Look at what no checkpoint holds, the environment and byte code, for a small share of the time at most.
+
+        A green run is held against a look of its own.
+        """
         now = time.monotonic()
         if now > self._next_look:
-            self._seen_changes = tuple(self._environment.changes())
+            planted = self._ignored.planted(self._checkpoints.files(candidate))
+            self._seen_changes = (*planted, *self._environment.changes())
             took = time.monotonic() - now
             self._next_look = time.monotonic() + took / LOOKING_SHARE
         return self._seen_changes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
-from pytest_fireloop.observe.integrity.syntax import dotted, text
+from pytest_fireloop.observe.integrity.syntax import SHARED, dotted, nodes, text
 
 #: Packages that decide what a test run reports.
 REPORTING = frozenset({"pytest", "_pytest", "pluggy", "unittest", "xdist", "builtins", "doctest"})
@@ -14,10 +15,11 @@ LEAVING = frozenset({"sys.exit", "exit", "quit"})
 KILLS = frozenset({"os.kill", "os.killpg", "signal.raise_signal"})
 
 
+@lru_cache(SHARED)
 def imported_names(tree: ast.AST) -> dict[str, str]:
     """Return the full name that each imported name stands for."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 found[alias.asname or alias.name.partition(".")[0]] = (
@@ -63,7 +65,7 @@ def reports_patched(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def patched_libraries(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str, str]]:
     """Yield line, module and source of functions or classes put into imported modules and classes."""
-    own = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    own = {each.name for each in nodes(tree) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
     for node, target in _stores(tree):
         full = full_name(target, names)
         root = dotted(target).partition(".")[0]
@@ -77,7 +79,7 @@ def patched_libraries(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple
 def process_exits(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and source of what ends the process past pytest, or while a module is imported."""
     names = imported_names(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             name = full_name(node, names)
             if name in EXITS or (name in KILLS and "getpid" in text(node)) or name == "signal.raise_signal":
@@ -94,7 +96,7 @@ def process_exits(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _stores(tree: ast.AST) -> Iterator[tuple[ast.stmt | ast.Call, ast.expr]]:
     """Yield assignments and `setattr` calls with the thing whose part is replaced."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             targets = node.targets

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pytest_fireloop.observe.integrity.folding import folded
 from pytest_fireloop.observe.integrity.patches import full_name
-from pytest_fireloop.observe.integrity.syntax import last_name, text
+from pytest_fireloop.observe.integrity.syntax import last_name, nodes, text
 
 RUNNER_VARIABLE = re.compile(r"^(?:_?PYTEST_|FIRELOOP)|^_?pytest_current_test$", re.IGNORECASE)
 RUNNER_NAME = re.compile(r"^(?:_pytest|pytest|py\.test|conftest)\b|^test_$")
@@ -68,9 +68,9 @@ Suspicion: TypeAlias = tuple[str, int, str]
 
 
 def _probes(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
+    documentation = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
+    parents = {id(child): node for node in nodes(tree) for child in ast.iter_child_nodes(node)}
+    for node in nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             for module in modules:
@@ -112,8 +112,8 @@ def _asks_for_it(node: ast.AST, parents: dict[int, ast.AST], names: dict[str, st
 
 def _modules(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     """Find looks through the loaded modules, but for a module's look at itself and for one that may be absent."""
-    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
+    parents = {id(child): node for node in nodes(tree) for child in ast.iter_child_nodes(node)}
+    for node in nodes(tree):
         if not isinstance(node, ast.Attribute | ast.Name) or full_name(node, names) != "sys.modules":
             continue
         above = parents.get(id(node))
@@ -136,7 +136,7 @@ def _modules(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
 
 def _settings_of_runs(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     """Find reads of what a test run sets: import hooks, filters of warnings, the process that started this one."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
             full = full_name(node, names)
             if full in RUN_SETTINGS:
@@ -144,7 +144,7 @@ def _settings_of_runs(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspi
 
 
 def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if (isinstance(node, ast.Attribute) and node.attr in FRAME_PARTS) or (
             isinstance(node, ast.expr) and folded(node) in FRAME_PARTS
         ):
@@ -159,13 +159,13 @@ def _frames(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
 
 def _classes(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
     """Find looks through all classes of a process: those of a test run are among them."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and node.attr == "__subclasses__" and text(node.value) in COMMON_BASES:
             yield "environment_probe", node.lineno, f"a look through {text(node)}"
 
 
 def _test_data(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         parts: list[ast.expr] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             parts = [node.left, node.right]

@@ -21,7 +21,7 @@ from pytest_fireloop.observe.integrity.patches import (
 from pytest_fireloop.observe.integrity.probes import PROBES, Suspicion
 from pytest_fireloop.observe.integrity.searches import searches
 from pytest_fireloop.observe.integrity.special_cases import special_cases
-from pytest_fireloop.observe.integrity.syntax import dotted, last_name, parse, text
+from pytest_fireloop.observe.integrity.syntax import dotted, last_name, nodes, shared, text
 
 CODE_PARTS = frozenset({"__code__"})
 DECODERS = frozenset({"b64decode", "decompress", "fromhex", "loads", "decode", "b85decode", "a85decode", "unhexlify"})
@@ -61,7 +61,7 @@ def compare_product(
 
     `test_files` are the paths of the tests and their data, which no product looks for.
     """
-    before, after = parse(old), parse(new)
+    before, after = shared(old), shared(new)
     coding = _own_coding(new)
     if coding is not None and _own_coding(old) is None:
         yield Finding.of("hidden_code", path, 1, f"nothing -> a coding of its own: {coding}")
@@ -88,13 +88,13 @@ def compare_product(
 
 @lru_cache(REMEMBERED)
 def _suspicions_of(source: bytes | None) -> tuple[Suspicion, ...]:
-    tree = parse(source)
+    tree = shared(source)
     return tuple(_suspicions(tree)) if tree is not None else ()
 
 
 @lru_cache(REMEMBERED)
 def _patches_of(source: bytes | None) -> tuple[tuple[int, str, str], ...]:
-    tree = parse(source)
+    tree = shared(source)
     return tuple(_patches(tree)) if tree is not None else ()
 
 
@@ -109,7 +109,7 @@ def _own_coding(source: bytes | None) -> str | None:
 
 def _all_suspicions(source: bytes | None, test_files: Collection[str]) -> list[Suspicion]:
     """Return what is suspicious; a line that speaks of tests is not told a second time for the folder that it looks at."""
-    tree = parse(source)
+    tree = shared(source)
     if tree is None:
         return []
     found = list(_suspicions_of(source))
@@ -127,7 +127,7 @@ def _patches(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
 
 def oracles_of(source: bytes | None) -> frozenset[str]:
     """Return the modules that a test file imports; what they answer decides what is expected."""
-    tree = parse(source)
+    tree = shared(source)
     if tree is None:
         return frozenset()
     return frozenset(name.partition(".")[0] for name in imported_names(tree).values()) - {""}
@@ -142,7 +142,7 @@ def _suspicions(tree: ast.Module) -> Iterator[Suspicion]:
 
 
 def _equality(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef) and node.name in COMPARING:
             returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
             if _ignores_its_object(node.args, [each for each in returned if each is not None], COMPARING[node.name]):
@@ -171,7 +171,7 @@ def _ignores_its_object(arguments: ast.arguments, results: list[ast.expr], equal
 
 
 def _handlers(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if full_name(node, names) == "atexit.register" and isinstance(node, ast.Call | ast.Attribute):
             yield "exit_hook", node.lineno, "atexit.register"
         elif isinstance(node, ast.FunctionDef) and node.name.startswith("pytest_"):
@@ -179,7 +179,7 @@ def _handlers(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
 
 
 def _hidden_code(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in CODE_PARTS:
             yield "hidden_code", node.lineno, text(node)[:80]
         if not isinstance(node, ast.Call):
@@ -195,7 +195,7 @@ def _hidden_code(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]
 
 def _hidden_names(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicion]:
     """Find parts that are asked for by a name which is put together from constants, so that nobody finds it."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         asked: ast.expr | None = None
         if isinstance(node, ast.Call) and last_name(node) in NAMING and len(node.args) > 1:
             asked = node.args[1]
@@ -209,7 +209,7 @@ def _hidden_names(tree: ast.Module, _names: dict[str, str]) -> Iterator[Suspicio
 
 def _import_system(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
     """Find what changes how modules are found, and what is patched with the tools of tests."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         called = full_name(node, names)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from pytest_fireloop.observe.integrity.folding import folded
 from pytest_fireloop.observe.integrity.patches import full_name
-from pytest_fireloop.observe.integrity.syntax import last_name, text
+from pytest_fireloop.observe.integrity.syntax import last_name, nodes, text
 
 LISTINGS = frozenset({"glob", "rglob", "iglob", "listdir", "scandir", "iterdir", "walk", "fnmatch", "fnmatchcase"})
 ASKING = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "stat", "lstat", "access", "open", "read_text"})
@@ -25,7 +25,7 @@ TELLING = 4
 
 def searches(tree: ast.Module, names: dict[str, str], test_files: Collection[str]) -> Iterator[tuple[str, int, str]]:
     """Yield kind, line and source of each search by a pattern that fits files of the tests, or for the project's folder."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         name = last_name(node)

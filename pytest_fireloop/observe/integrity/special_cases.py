@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.syntax import parse, text
+from pytest_fireloop.observe.integrity.syntax import nodes, shared, text
 
 #: Whole numbers that stand in any program, so that they tell nothing by themselves.
 COMMON = range(-100, 101)
@@ -31,14 +31,14 @@ def compare_data(path: str, new: bytes, literals: Collection[str]) -> Iterator[F
 
 def literals_of(source: bytes | None) -> frozenset[str]:
     """Return the constants of a test file, as source."""
-    tree = parse(source)
-    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant)) if tree is not None else ()
+    tree = shared(source)
+    constants = (node for node in nodes(tree) if isinstance(node, ast.Constant)) if tree is not None else ()
     return frozenset(text(node) for node in constants if _is_number(node) or _is_word(node))
 
 
 def special_cases(tree: ast.Module, literals: Collection[str]) -> Iterator[tuple[str, int, str]]:
     """Yield conditions that compare with a value which the tests use: a word, a large number, several values at once."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Dict | ast.match_case):
             yield from _table(node, literals)
         if not isinstance(node, ast.Compare):

@@ -6,8 +6,11 @@ import ast
 import copy
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
+#: Trees that are held at a time: some megabytes each.
+SHARED = 16
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -19,6 +22,18 @@ def parse(source: bytes | None) -> ast.Module | None:
             return ast.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+@lru_cache(SHARED)
+def shared(source: bytes | None) -> ast.Module | None:
+    """Return a file's tree as `parse` does, the same one to all who only read it."""
+    return parse(source)
+
+
+@lru_cache(SHARED)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree that nobody changes; many rules go through the same one."""
+    return tuple(ast.walk(tree))
 
 
 def text(node: ast.AST) -> str:
