@@ -47,6 +47,7 @@ FIRST = {
         ({"logging.Logger.trace": "shop/log.py:7"}, []),
         ({"builtins": "|print=11 _=13 ngettext=14"}, []),
         ({"textwrap": "|dedent=ff"}, []),
+        ({"shop.calc": "shop/calc.py|", "shop.calc.total": "shop/sums.py:8"}, []),
         ({"test_shop.total": "shop/sums.py:8", "shop.calc": "shop/calc.py|total=23"}, []),
         ({"statistics": "|mean=ab", "statistics.fmean": "tests/conftest.py:7"}, []),
     ],
