@@ -65,6 +65,8 @@ KILLS_A_CHAIN = 6
 #: How far into the time of an undisturbed loop the next kill may come.
 REACHES = (0.15, 0.4, 0.9)
 STARTS = 20
+#: Where each checkpoint has a ref that stays.
+CHECKPOINTS = "refs/fireloop/"
 LIMIT_S = 300.0
 USAGE = 4
 
@@ -190,7 +192,10 @@ def stored(place: Place) -> set[str]:
             database.close()
     repository = place.state / "checkpoints.git"
     if (repository / "HEAD").exists():
-        found |= {f"checkpoint {name}" for name in git(repository, "for-each-ref", "--format=%(objectname)").split()}
+        found |= {
+            f"checkpoint {name}"
+            for name in git(repository, "for-each-ref", "--format=%(objectname)", CHECKPOINTS).split()
+        }
     return found
 
 
@@ -324,7 +329,7 @@ def check(place: Place, summary: dict[str, Any], wanted: dict[str, Any], before:
     yield from (f"left: {words}" for words in left_over(place))
     commits, _ = read_journal(place)
     repository = place.state / "checkpoints.git"
-    refs = set(git(repository, "for-each-ref", "--format=%(objectname)").split())
+    refs = set(git(repository, "for-each-ref", "--format=%(objectname)", CHECKPOINTS).split())
     yield from (f"the checkpoint {commit} of an iteration is gone" for commit in commits if commit not in refs)
     sound = subprocess.run(
         ["git", "-C", str(repository), "fsck", "--full", "--no-dangling"], capture_output=True, text=True, check=False

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -17,10 +18,13 @@ import pytest
 from pytest_fireloop.observe.record import RunRecord
 
 pytest_plugins = ["pytester"]
+#: No part of what the other tests need: the plugin of hypothesis imports all of it at the end of each run that they start.
+collect_ignore_glob = [] if find_spec("hypothesis") else ["properties/*"]
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # started in the background of a shell; what the tests start has to hear an interrupt
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# started in the background of a shell, or by nohup: what the tests start has to hear these all the same
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 
 @pytest.fixture(autouse=True)

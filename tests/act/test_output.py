@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_fireloop.act import output
 from pytest_fireloop.act.output import Lines
@@ -41,12 +39,6 @@ def cut(*pieces: bytes) -> list[bytes]:
 )
 def test_lines(pieces: tuple[bytes, ...], lines: list[bytes]) -> None:
     assert cut(*pieces) == lines
-
-
-@given(st.lists(st.text("a\r\n", max_size=6)))
-def test_how_the_bytes_come_changes_nothing(pieces: list[str]) -> None:
-    content = "".join(pieces).encode()
-    assert cut(*(piece.encode() for piece in pieces)) == cut(content)
 
 
 def test_a_long_line_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_fireloop.agents.reset_time import LONGEST_S, epoch, reset_at
 
@@ -77,12 +75,3 @@ def test_a_date_of_next_year_is_found() -> None:
 @pytest.mark.parametrize("value", [None, 0.0, -5.0])
 def test_a_number_that_is_no_time(value: float | None) -> None:
     assert epoch(value, NOW) is None
-
-
-@given(
-    st.text(),
-    st.sampled_from(["resets {} (UTC)", "try again in {}", "|{}", "try again at {}", "resets_at: {}", "resets {} 9pm"]),
-)
-def test_no_text_is_too_odd(text: str, place: str) -> None:
-    found = reset_at(place.format(text), NOW, UTC)
-    assert found is None or NOW <= found <= NOW + LONGEST_S

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 #: More than these take more than a minute: `tox -e kills` asks for 40, `benchmarks/kill_sweep.py` alone for 300.
-KILLS = os.environ.get("FIRELOOP_KILLS", "8")
+KILLS = os.environ.get("FIRELOOP_KILLS", "4")
 
 
 def test_nothing_is_lost_by_kills(checkout: Path, tmp_path: Path) -> None:

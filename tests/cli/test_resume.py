@@ -126,7 +126,9 @@ def test_an_open_circuit_is_probed_after_its_cooldown(project: Path) -> None:
     assert (code, first["verdict"]) == (10, "circuit_open")
     code, probed, _ = resume(project, "--wait", "--max-time", "10s")
     assert probed["agent_calls"] > first["agent_calls"]
-    assert (code, probed["circuit"]["state"]) == (10, "OPEN"), "the next probe lies beyond the time limit"
+    # the next probe lies beyond the time limit, or a slow machine had no time left after this one
+    assert code in {10, 1}
+    assert probed["circuit"]["state"] == "OPEN"
 
 
 def test_an_agent_that_could_not_be_called_is_called_again_and_so_is_another(project: Path) -> None:

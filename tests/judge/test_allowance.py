@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_fireloop.judge.allowance import HOUR, Allowance, allowance, pause
 
@@ -29,20 +27,6 @@ def test_the_calls_of_the_last_hour(ago: list[float], limit: int, expected: Allo
     assert found == expected
     assert found.warns is warns
     assert found.left == pytest.approx(max(0.0, 1 - expected.used / limit))
-
-
-@given(st.lists(st.floats(0, 3 * HOUR), max_size=40), st.integers(1, 20))
-def test_the_limit_is_never_passed_in_any_hour(steps: list[float], limit: int) -> None:
-    now = NOW
-    times: list[float] = []
-    for step in steps:
-        now += step
-        found = allowance(times, limit, now)
-        # one moment later, for the window's end belongs to none of both
-        now = now if found.wait_until is None else found.wait_until + 1e-3
-        assert allowance(times, limit, now).wait_until is None
-        times.append(now)
-        assert sum(at > now - HOUR for at in times) <= limit
 
 
 @pytest.mark.parametrize(
