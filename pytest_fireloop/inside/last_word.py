@@ -21,7 +21,9 @@ class LastWord:
     """The code that a run of `pytest --fire-loop` may end with; until it is known, 0 is none."""
 
     def __init__(self, config: Any) -> None:
-        self.config = config
+        # held until the code is known: with it a process would hold all its tests to its very end, and end slowly
+        self._config = config
+        self.early = config is None
         self._pid = _getpid()
         self._known: int | None = None
         self._armed = True
@@ -31,11 +33,11 @@ class LastWord:
         """Take part when tested code ends this very process with `os._exit(0)`, be it at the very end."""
         global _current
         # one that stood before a configuration was there stood for the same run
-        self._before = None if _current is None or _current.config is None else _current
+        self._before = None if _current is None or _current.early else _current
         _current = self
         _give(leave)
-        if self.config is not None and (self._before is not None or not _is_pytest_itself()):
-            self.config.add_cleanup(self._stand_down)
+        if self._config is not None and (self._before is not None or not _is_pytest_itself()):
+            self._config.add_cleanup(self._stand_down)
 
     def _stand_down(self) -> None:
         """Give `os._exit` back where the process goes on after this run: in a run within a run, in another program."""
@@ -47,10 +49,12 @@ class LastWord:
     def let_be(self) -> None:
         """Have no say any more: the run is not judged."""
         self._armed = False
+        self._config = None
 
     def known(self, code: int) -> None:
         """Note the code of the judged run."""
         self._known = code
+        self._config = None
 
     def of(self, code: Any) -> Any:
         """Return the code to end with, given the one that somebody wants."""
@@ -63,7 +67,7 @@ class LastWord:
 
     def _say(self, line: str) -> None:
         """Say it past pytest's capture, for no hook may be called any more."""
-        capture = self.config.pluginmanager.get_plugin("capturemanager") if self.config is not None else None
+        capture = self._config.pluginmanager.get_plugin("capturemanager") if self._config is not None else None
         if capture is not None:
             capture.suspend(in_=True)
         if sys.__stderr__ is not None:
