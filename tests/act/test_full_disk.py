@@ -21,6 +21,7 @@ WRITES = os.environ.get("FIRELOOP_FULL_DISK", "8 60 330").split()
 ONE = "def test_one():\n    assert 0\n\n\ndef test_two():\n    pass\n"
 
 
+@pytest.mark.long
 def test_a_loop_on_a_full_disk_tells_why_and_goes_on_later(checkout: Path) -> None:
     words = [word for number in WRITES for word in ("--at", number)]
     command = [sys.executable, str(checkout / "benchmarks" / "full_disk.py"), *words]

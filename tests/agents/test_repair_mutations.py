@@ -222,6 +222,7 @@ def write_test(case: Case) -> str:
     return f"from shop import {case.kind} as M\n\n\n{tests}"
 
 
+@pytest.mark.long
 def test_every_mistake_is_mended_as_a_person_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     tree, scratch = tmp_path / "tree", tmp_path / "scratch"

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 #: More than these take more than a minute: `tox -e kills` asks for 40, `benchmarks/kill_sweep.py` alone for 300.
 KILLS = os.environ.get("FIRELOOP_KILLS", "4")
 
 
+@pytest.mark.long
 def test_nothing_is_lost_by_kills(checkout: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,

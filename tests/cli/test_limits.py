@@ -77,6 +77,7 @@ echo '{"type": "result", "subtype": "success", "is_error": false, "result": "thi
 """
 
 
+@pytest.mark.long
 def test_what_a_loop_cost_counts_when_it_goes_on(project: Path) -> None:
     program = project.parent / "bin" / "claude"
     program.parent.mkdir()

@@ -121,6 +121,7 @@ def test_an_open_circuit_stays_open(project: Path) -> None:
     assert (code, again["verdict"], again["agent_calls"]) == (10, "circuit_open", first["agent_calls"])
 
 
+@pytest.mark.long
 def test_an_open_circuit_is_probed_after_its_cooldown(project: Path) -> None:
     code, first, _ = run(project, loop_command("pass", "--cooldown", "1s"))
     assert (code, first["verdict"]) == (10, "circuit_open")
@@ -131,6 +132,7 @@ def test_an_open_circuit_is_probed_after_its_cooldown(project: Path) -> None:
     assert probed["circuit"]["state"] == "OPEN"
 
 
+@pytest.mark.long
 def test_an_agent_that_could_not_be_called_is_called_again_and_so_is_another(project: Path) -> None:
     code, first, _ = run(project, loop_command("raise SystemExit(9)"))
     assert (code, first["verdict"], first["agent_calls"]) == (14, "agent_unavailable", 3)

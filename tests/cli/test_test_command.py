@@ -124,6 +124,7 @@ def test_a_loop_over_tox_in_which_one_environment_fails_for_its_own_reason(proje
     assert "test_price.py::test_shown on space" in prompts[1]
 
 
+@pytest.mark.long
 def test_a_fix_of_one_environment_that_breaks_the_others_is_no_green(project: Path) -> None:
     only_comma = FIX.partition("else:")[0]
     code, summary, told = loop(project, only_comma, matrix("{pytest_args}"), "--max-iterations", "1")
@@ -148,6 +149,7 @@ def test_a_matrix_is_mended_and_said_to_be_verified_in_place(
     assert summary["files_changed"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -171,6 +173,7 @@ def test_an_exit_code_alone_is_never_called_verified(project: Path) -> None:
     assert "nothing can be verified" in told
 
 
+@pytest.mark.long
 def test_a_loop_over_a_matrix_goes_on_later(project: Path) -> None:
     code, summary, told = loop(project, FIX, matrix("{pytest_args}"), "--max-iterations", "1")
     assert (code, summary["verdict"]) == (1, "limit"), told

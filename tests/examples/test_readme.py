@@ -215,6 +215,7 @@ def test_each_recipe_is_run() -> None:
     assert {title for title, blocks in RECIPES.items() if blocks} == set(KINDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("title", KINDS)
 def test_recipe(desk: Desk, title: str) -> None:
     KINDS[title](desk, RECIPES[title])
