@@ -39,14 +39,15 @@ def outcomes(record: dict[str, Any]) -> dict[str, str]:
     return {test["nodeid"].partition("::")[2]: test["outcome"] for test in record["tests"]}
 
 
-#: Changes that break the end of pytest's own session, which leaves with an exception.
+#: Changes that may break the end of the session, which leaves with an exception: where a plugin imports something then.
 BREAKS_THE_END = frozenset({"process", "random"})
 
 
 def assert_right(code: int, record: dict[str, Any], *, whole: bool = True) -> None:
     assert outcomes(record) == EXPECTED
-    assert (code, record["exit_code"], record["complete"], record["collected"]) == (1, 1, whole, 3)
-    assert whole is not str(record["incomplete_reason"]).startswith("the end of the session failed: ")
+    assert (code, record["exit_code"], record["collected"]) == (1, 1, 3)
+    assert record["complete"] or not whole
+    assert record["complete"] is not str(record["incomplete_reason"]).startswith("the end of the session failed: ")
     (failure,) = record["failures"]
     assert failure["message"].startswith(("assert 1 == 2", "AssertionError: assert 1 == 2"))
     assert failure["location"] == "test_a.py:6"
