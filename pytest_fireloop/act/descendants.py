@@ -121,9 +121,9 @@ def signals_held() -> Iterator[None]:
         yield
         return
     received: list[int] = []
-    numbers = [
-        number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
-    ]
+    known = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+    # what is ignored stays so, and is inherited by what is started meanwhile
+    numbers = [number for number in known if number is not None and signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, lambda number, _frame: received.append(number)) for number in numbers}
     try:
         yield

@@ -85,6 +85,9 @@ def run_process(
     mark = secrets.token_hex(12)
     started = time.monotonic()
     note = Note(output, mark)
+    held = contextlib.ExitStack()
+    # an interrupt right after the start comes through below, where what was started is ended
+    held.enter_context(signals_held())
     try:
         with LOCK:  # no sweep for orphans may meet a child before it is known
             process = subprocess.Popen(
@@ -100,6 +103,7 @@ def run_process(
             RUNNING.add(process.pid)
         note.began(process.pid)
     except (OSError, ValueError) as error:
+        held.close()
         note.ended()
         return Finished(None, problem=f"cannot start {argv[0]!r}: {error}")
     on_line = None if watch is None else _guarded(watch)
@@ -109,6 +113,7 @@ def run_process(
     timed_out = stopped = lingered = hopeless = False
     delivered_at = None
     try:
+        held.close()
         while process.poll() is None:
             now = time.monotonic()
             if watch is not None:

@@ -193,3 +193,31 @@ def test_a_child_that_ends_by_itself_leaves_no_note(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", RUNNER, str(tmp_path), "pass", os.environ["PATH"]]
     subprocess.run(argv, env=environment, check=True)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["agent-1.txt"]
+
+
+INTERRUPTED = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from pytest_fireloop.act import process
+
+class Popen(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        print(self.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGINT)
+
+process.subprocess.Popen = Popen
+argv = [sys.executable, "-c", "import time; time.sleep(60)"]
+try:
+    process.run_process(argv, cwd=Path(), environment=dict(os.environ), output=Path("out"), timeout_s=60.0)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+def test_an_interrupt_right_after_the_start_ends_what_was_started(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 7, done.stderr
+    assert not Path("/proc", done.stdout.strip()).exists()
