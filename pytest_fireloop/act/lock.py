@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -32,15 +33,20 @@ def is_held(folder: Path) -> bool:
     return False
 
 
-def wait_in_line(folder: Path) -> int | None:
-    """Let those that judge runs in one folder speak one after the other, until the descriptor is closed."""
+@contextlib.contextmanager
+def in_line(folder: Path) -> Iterator[None]:
+    """Let those that judge runs in one folder speak one after the other."""
     try:
         import fcntl
     except ImportError:  # no such locks here; the journal's own transactions still hold
-        return None
+        yield
+        return
     descriptor = os.open(folder / "referee.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class TreeLock:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,7 @@ class MatrixHistory:
             else None
         )
         why = "these reports were judged already"
-        return list(environments), History(stop, self._loop.loop_id, len(self._loop.rows) - 1, said, {}, why)
+        return list(environments), History(stop, self._loop.loop_id, len(self._loop.rows) - 1, said, why)
 
     def _told(
         self,
@@ -123,7 +122,7 @@ class MatrixHistory:
         why = reason(decision.evidence) if decision.evidence else None
         if decision.refused:
             why = "nothing is judged while the circuit cools down"
-        return told, History(stop, self._loop.loop_id, number, decision.to_json(), {}, why)
+        return told, History(stop, self._loop.loop_id, number, decision.to_json(), why)
 
     def _alone(self, each: EnvironmentDecision, facts: Mapping[str, Any]) -> Decision | None:
         """Judge one environment since it was last green; None where there is nothing to compare a red run with."""
@@ -204,16 +203,6 @@ class MatrixHistory:
         for row in self._journal.loops(MATRIX)[KEPT:]:
             if row.verdict is not None:
                 self._journal.forget(row.loop_id)
-
-
-@contextmanager
-def history(folder: Path, profile: str) -> Iterator[MatrixHistory]:
-    """Open the history of a folder for one decision."""
-    found = MatrixHistory(folder, profile)
-    try:
-        yield found
-    finally:
-        found.close()
 
 
 def _part(facts: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def main() -> int:
 
 def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     """Answer `admit` (before the tests) or `judge` (after them)."""
-    from pytest_fireloop.act.lock import wait_in_line
+    from pytest_fireloop.act.lock import in_line
     from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
     from pytest_fireloop.remember.paths import claim, state_folder, unfit
 
@@ -40,8 +40,8 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         return {"problem": refused}
     try:
         claim(folder, tree)
-        wait_in_line(folder)  # until this process ends
-        return _admit(question, folder) if question["ask"] == "admit" else _judge(question, tree, folder)
+        with in_line(folder):
+            return _admit(question, folder) if question["ask"] == "admit" else _judge(question, tree, folder)
     except JournalDamagedError as error:
         return {"problem": str(error)} if question["force"] else {"refusal": str(error)}
     except JournalError as error:

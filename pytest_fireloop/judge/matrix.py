@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_fireloop.judge.circuit import CLOSED
@@ -70,7 +70,6 @@ class History:
     loop_id: str | None = None
     iteration: int | None = None
     decision: Mapping[str, Any] | None = None
-    stuck: Mapping[str, str] = field(default_factory=dict)
     reason: str | None = None
 
 

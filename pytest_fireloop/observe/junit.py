@@ -144,7 +144,7 @@ def read_junit(path: Path) -> RunRecord:
 
     A report that claims more tests than it holds gives an incomplete record.
     """
-    return joined(read_report(path).runs).record(path.name, path.name.removesuffix(".xml").removeprefix("junit."))
+    return joined(read_report(path).runs).record(path.name, path.name)
 
 
 def joined(runs: Iterable[SuiteRun], *, last: bool = False) -> SuiteRun:
