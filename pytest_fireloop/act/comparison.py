@@ -12,8 +12,7 @@ from pytest_fireloop.observe.integrity.doctests import compare_doctests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.integrity.foundation import compare_foundation
 from pytest_fireloop.observe.integrity.product import oracles_of
-from pytest_fireloop.observe.integrity.python_tests import defined_tests
-from pytest_fireloop.observe.integrity.runs import compare_runs
+from pytest_fireloop.observe.integrity.runs import left_out
 from pytest_fireloop.observe.matrix_record import plain
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.test_files import doctest_modules, is_configuration
@@ -44,8 +43,8 @@ class Comparison:
         in_place = plain(in_place)
         paths = [path for path in self.changed(candidate) if not self._policy.is_opened(path)]
         now = self._checkpoints.files(candidate)
-        before = {path: self._checkpoints.read(self._commit, path) for path in paths if path in self._blobs}
-        after = {path: self._checkpoints.read(candidate, path) for path in paths if path in now}
+        before = self._checkpoints.read_all(self._commit, paths)
+        after = self._checkpoints.read_all(candidate, paths)
         found = compare(
             before,
             after,
@@ -56,16 +55,14 @@ class Comparison:
             installed=self._installed,
             held=self._blobs,
         )
-        python = [path for path in after if path.endswith(".py") and self._policy.is_test(path)]
-        names = {name.rpartition("::")[2] for path in python for name in defined_tests(path, after[path])}
-        left_out = compare_runs(
+        found += tuple(self._doctests(before, after))
+        found += left_out(
             {node: said for node, said in self._baseline.outcomes.items() if self._policy.keeps(node.split("::")[0])},
             in_place.outcomes,
-            still_there=lambda path, name: (path in now and path not in paths) or name.rpartition("::")[2] in names,
+            {path: after[path] for path in after if path.endswith(".py") and self._policy.is_test(path)},
+            found,
+            untouched=lambda path: path in now and path not in paths,
         )
-        found += tuple(self._doctests(before, after))
-        skipped = {finding.path for finding in found if finding.kind == "test_skipped"}
-        found += tuple(each for each in left_out if each.kind != "test_skipped" or each.path not in skipped)
         return (*found, *self._policy.forbidden(paths, self._blobs, found))
 
     def replaced(self, at_start: RunRecord, now: RunRecord, room: Path) -> Iterable[Finding]:

@@ -12,7 +12,7 @@ from pathlib import Path
 OBJECTS = "objects"
 WORKTREES = "worktrees"
 #: Of a repository with several work trees, what they share; the rest is of the main one alone.
-SHARED = ("refs", "packed-refs", "logs/refs", "config", "hooks", "info", "shallow", "modules", "objects")
+SHARED = ("refs", "packed-refs", "logs/refs", "config", "hooks", "info", "shallow", "modules")
 #: What git or an editor leaves while it works, and what is no file.
 PASSING = (".lock", ".fireloop-tmp")
 
@@ -57,7 +57,8 @@ class GitPlaces:
     def files(self) -> Iterator[tuple[str, str, os.stat_result]]:
         """Yield name, path and status of each file and link but objects."""
         for root, folder in self.roots.items():
-            for path, found in _walk(str(folder), self._left(root)):
+            # of what several work trees share, the rest is the main one's alone
+            for path, found in _walk(str(folder), SHARED if root == "common" else ()):
                 yield f"{root}/{path}", os.path.join(folder, path), found
 
     def object_files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -81,22 +82,18 @@ class GitPlaces:
                 found.add(text.removeprefix("ref:").strip())
         return found
 
-    def _left(self, root: str) -> tuple[str, ...]:
-        """Return what of a folder another work tree alone has a say in; empty names mean all but what is shared."""
-        return ("",) if root == "common" else ()
 
-
-def _walk(folder: str, left: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
-    pending = [""] if not left else []
-    if left:
-        for name in SHARED:
-            path = os.path.join(folder, name)
-            if name != OBJECTS and os.path.lexists(path):
-                found = os.lstat(path)
-                if stat.S_ISDIR(found.st_mode):
-                    pending.append(f"{name}/")
-                else:
-                    yield name, found
+def _walk(folder: str, only: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield path and status of each file and link but objects, of the named parts alone where any are named."""
+    pending = [] if only else [""]
+    for name in only:
+        path = os.path.join(folder, name)
+        if os.path.lexists(path):
+            found = os.lstat(path)
+            if stat.S_ISDIR(found.st_mode):
+                pending.append(f"{name}/")
+            else:
+                yield name, found
     while pending:
         base = pending.pop()
         try:

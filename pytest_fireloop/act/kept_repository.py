@@ -12,7 +12,7 @@ from pytest_fireloop.act.git_places import WORKTREES, GitPlaces
 from pytest_fireloop.act.object_store import ObjectStore
 from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit
 from pytest_fireloop.act.stored_files import StoredFiles, stamp
-from pytest_fireloop.act.tree_writer import EXECUTABLE, LINK, TreeWriter
+from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode
 
 SCHEMA = "fireloop.repository/1"
 #: In a stored state: where the parts lay, and the names of the object files.
@@ -66,8 +66,6 @@ class KeptRepository:
             theirs = _current(places, places.other_heads())
             now = {name: path for name, path, _ in places.files()}
             for root, folder in places.roots.items():
-                for needed in NEEDED if folder == places.common else ():
-                    (folder / needed).mkdir(parents=True, exist_ok=True)
                 with TreeWriter(folder, force=True) as writer:
                     failed += _remove(writer, root, [name for name in now if name not in entries], entries)
                     failed += _write(writer, root, folder, entries, objects)
@@ -154,7 +152,7 @@ def _is_there(path: Path, mode: str, content: bytes) -> bool:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             return mode == LINK and os.fsencode(os.readlink(path)) == content
-        same = (mode == EXECUTABLE) == bool(status.st_mode & 0o100)
+        same = mode == git_mode(status.st_mode)
         return stat.S_ISREG(status.st_mode) and same and path.read_bytes() == content
     except OSError:
         return False

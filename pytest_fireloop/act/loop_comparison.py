@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fireloop.act.checkpoints import Checkpoints
@@ -13,8 +13,8 @@ from pytest_fireloop.act.open_loop import OpenLoop
 from pytest_fireloop.observe.identity import stable_ids
 from pytest_fireloop.observe.integrity.compare import compare
 from pytest_fireloop.observe.integrity.finding import Finding
-from pytest_fireloop.observe.integrity.python_tests import defined_tests
-from pytest_fireloop.observe.integrity.runs import compare_runs
+from pytest_fireloop.observe.integrity.runs import left_out
+from pytest_fireloop.observe.integrity.shadowing import own_modules
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of
 
@@ -23,11 +23,13 @@ TESTS_LIMIT = 300
 
 
 def compare_with_start(
-    checkpoints: Checkpoints, current: OpenLoop, record: RunRecord, commit: str, *, forbid: bool
+    checkpoints: Checkpoints, current: OpenLoop, record: RunRecord, commit: str, paths: Sequence[str], *, forbid: bool
 ) -> tuple[Finding, ...]:
-    """Find what was done to tests, configuration and product since the loop began; `forbid` finds each edit of a test."""
+    """Find what was done to tests, configuration and product since the loop began, by the `paths` that changed.
+
+    `forbid` finds each edit of a test.
+    """
     first = current.rows[0]["facts"]
-    paths = [change.path for change in checkpoints.changes(current.start, commit)]
     planted = tuple(byte_code_since(checkpoints.tree, float(first["at"])))
     if not paths:
         return planted
@@ -36,11 +38,10 @@ def compare_with_start(
     nodes = {**dict.fromkeys(first["outcomes"] or {}), **dict.fromkeys(record.outcomes)}
     broken = [*(first.get("collection_errors") or ()), *(error.path for error in record.collection_errors)]
     is_test = predicate_of(nodes, broken)
-    before = checkpoints.read_all(current.start, [path for path in paths if path in old])
-    after = checkpoints.read_all(commit, [path for path in paths if path in new])
+    before = checkpoints.read_all(current.start, paths)
+    after = checkpoints.read_all(commit, paths)
     tests = [path for path in old if path.endswith(".py") and is_test(path) and path in new and path not in after]
     of_product = any(path.endswith(".py") and not is_test(path) for path in paths)
-    heads = {path.removeprefix("src/").removeprefix("lib/").partition("/")[0].removesuffix(".py") for path in old}
     found = compare(
         before,
         after,
@@ -48,7 +49,7 @@ def compare_with_start(
         is_configuration=is_configuration,
         passed=[node for node, said in record.outcomes.items() if said in GREEN],
         tests=checkpoints.read_all(current.start, tests[:TESTS_LIMIT]) if of_product else {},
-        installed=_installed() - heads,
+        installed=_installed() - own_modules(old),
         held=old,
     )
     edited = [path for path in paths if forbid and path in old and is_test(path)]
@@ -58,20 +59,14 @@ def compare_with_start(
 
 def _left_out(
     current: OpenLoop, record: RunRecord, after: dict[str, bytes], found: tuple[Finding, ...]
-) -> Iterator[Finding]:
+) -> tuple[Finding, ...]:
     """Find tests that the first run decided and this one, of the same scope, leaves out."""
     if record.scope != current.scope or record.partial or not record.complete:
-        return
+        return ()
     stable = stable_ids(record.outcomes)
     now = {stable[node]: said for node, said in record.outcomes.items()}
-    names = {
-        name.rpartition("::")[2] for path in after if path.endswith(".py") for name in defined_tests(path, after[path])
-    }
-    skipped = {finding.path for finding in found if finding.kind == "test_skipped"}
-    before = current.rows[0]["facts"]["outcomes"] or {}
-    for each in compare_runs(before, now, still_there=lambda _, name: name.rpartition("::")[2] in names):
-        if each.kind != "test_skipped" or each.path not in skipped:
-            yield each
+    python = {path: after[path] for path in after if path.endswith(".py")}
+    return left_out(current.rows[0]["facts"]["outcomes"] or {}, now, python, found)
 
 
 def _installed() -> frozenset[str]:

@@ -13,7 +13,7 @@ from pytest_fireloop.act.ignore_pattern import IgnorePatterns, Pattern, parse
 from pytest_fireloop.act.shadow_git import CheckpointError, ShadowGit
 from pytest_fireloop.act.stored_files import StoredFile, StoredFiles
 from pytest_fireloop.act.tree_files import SIZE_LIMIT
-from pytest_fireloop.act.tree_writer import EXECUTABLE, LINK, TreeWriter
+from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode
 
 #: Plans, specifications and instructions that agents work by, at the top of a tree.
 DEFAULTS = (
@@ -176,7 +176,7 @@ class ProtectedFiles:
         except OSError:
             return "made unreadable"
         if now == before:
-            return None if (stored.mode == EXECUTABLE) == bool(status.st_mode & 0o100) else "changed"
+            return None if stored.mode == git_mode(status.st_mode) else "changed"
         if not now.strip():
             return "emptied"
         anew = stored.stamp[4] not in {0, status.st_ino}

@@ -80,8 +80,7 @@ class Referee:
         self._profile, self._state = profile, state
         self.journal = Journal(state / "journal.sqlite")
         self._checkpoints = Checkpoints.open(state / "checkpoints.git", tree)
-        # one run asks for the same listing and the same difference more than once
-        self._files = cache(self._checkpoints.files)
+        # one run asks for the same difference more than once
         self._difference = cache(self._checkpoints.changes)
 
     def close(self) -> None:
@@ -186,7 +185,7 @@ class Referee:
         """Name the tree by what an agent can have changed: reports that the run itself writes are left out."""
         if not self._outputs:
             return checkpoint
-        files = self._files(checkpoint.commit)
+        files = self._checkpoints.files(checkpoint.commit)
         if self._outputs.isdisjoint(files):
             return checkpoint
         import hashlib
@@ -199,14 +198,15 @@ class Referee:
         if not found:
             return ChangeSet.of(())
         is_test = predicate_of(record.outcomes, [error.path for error in record.collection_errors])
-        return ChangeSet.of(found, with_data(is_test, record.outcomes, self._files(checkpoint.commit)))
+        return ChangeSet.of(found, with_data(is_test, record.outcomes, self._checkpoints.files(checkpoint.commit)))
 
     def _findings(self, current: OpenLoop | None, record: RunRecord, checkpoint: Checkpoint) -> tuple[Finding, ...]:
         if current is None:
             return ()
         from pytest_fireloop.act.loop_comparison import compare_with_start
 
-        return compare_with_start(self._checkpoints, current, record, checkpoint.commit, forbid=self._forbid)
+        paths = [change.path for change in self._difference(current.start, checkpoint.commit)]
+        return compare_with_start(self._checkpoints, current, record, checkpoint.commit, paths, forbid=self._forbid)
 
 
 def _delta(

@@ -95,6 +95,16 @@ class ShadowGit:
         """Run one git command and return its output as stripped text."""
         return os.fsdecode(self.run(*words, given=given, index=index)).strip()
 
+    def store(self, paths: Sequence[str]) -> list[str]:
+        """Store the bytes of files as they are, and return their blob ids; no path may hold a line break."""
+        given = b"".join(os.fsencode(path) + b"\n" for path in paths)
+        return self.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=given).split()
+
+    def enter(self, rows: Iterable[tuple[str, str, str]], index: str) -> None:
+        """Put mode, blob id and path of files into an index."""
+        given = b"".join(f"{mode} {oid}\t".encode("ascii") + os.fsencode(path) + b"\0" for mode, oid, path in rows)
+        self.run("update-index", "--replace", "-z", "--index-info", given=given, index=index)
+
     @contextmanager
     def objects(self) -> Iterator[ObjectReader]:
         """Open one process that many objects are read from."""

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pytest_fireloop.act.shadow_git import ShadowGit
-from pytest_fireloop.act.tree_writer import EXECUTABLE, LINK
+from pytest_fireloop.act.tree_writer import LINK, PLAIN, git_mode
 
-PLAIN = "100644"
 Stamp = tuple[int, int, int, int, int]
 
 
@@ -44,12 +43,9 @@ class StoredFiles:
             else:
                 plain.append(name)
         if plain:
-            given = b"".join(os.fsencode(found[name][0]) + b"\n" for name in plain)
-            oids = self._git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=given).split()
-            for name, oid in zip(plain, oids, strict=True):
+            for name, oid in zip(plain, self._git.store([found[name][0] for name in plain]), strict=True):
                 status = found[name][1]
-                mode = EXECUTABLE if status.st_mode & 0o100 else PLAIN
-                rows[name] = StoredFile(oid, mode, stamp(status))
+                rows[name] = StoredFile(oid, git_mode(status.st_mode), stamp(status))
         self.rows = rows
 
     def content(self, content: bytes) -> str:
@@ -58,12 +54,11 @@ class StoredFiles:
 
     def commit(self, message: str, more: Iterable[tuple[str, str]] = (), parents: Iterable[str] = ()) -> str:
         """Return a commit of all rows and of further blobs by name."""
-        rows = [(name, PLAIN, oid) for name, oid in more]
-        rows += [(name, stored.mode, stored.oid) for name, stored in self.rows.items()]
-        given = b"".join(f"{mode} {oid}\t".encode("ascii") + os.fsencode(name) + b"\0" for name, mode, oid in rows)
+        rows = [(PLAIN, oid, name) for name, oid in more]
+        rows += [(stored.mode, stored.oid, name) for name, stored in self.rows.items()]
         with tempfile.TemporaryDirectory(prefix="index-", dir=self._git.repository) as folder:
             index = os.path.join(folder, "index")
-            self._git.run("update-index", "-z", "--index-info", given=given, index=index)
+            self._git.enter(rows, index)
             tree = self._git.text("write-tree", index=index)
         above = [word for parent in parents for word in ("-p", parent)]
         return self._git.text("commit-tree", tree, *above, "-m", message)

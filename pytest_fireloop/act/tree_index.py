@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pytest_fireloop.act.shadow_git import ShadowGit, join_names, split_names
-from pytest_fireloop.act.stored_files import PLAIN, Stamp
-from pytest_fireloop.act.tree_writer import EXECUTABLE
+from pytest_fireloop.act.stored_files import Stamp
+from pytest_fireloop.act.tree_writer import git_mode
 
 #: A file that changed so shortly before it was looked at may change again without a sign of it, in nanoseconds.
 UNSETTLED = 100_000_000
@@ -52,12 +52,8 @@ class TreeIndex:
         # git goes by whole seconds; what this process has seen before it hashes itself
         changed = [path for path in fresh if path in self._seen and stat.S_ISREG(present[path][0]) and "\n" not in path]
         if changed:
-            given = b"".join(os.fsencode(path) + b"\n" for path in changed)
-            oids = self._git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=given).split()
-            modes = (EXECUTABLE if present[path][0] & 0o100 else PLAIN for path in changed)
-            rows = zip(modes, oids, changed, strict=True)
-            given = b"".join(f"{mode} {oid}\t".encode("ascii") + os.fsencode(path) + b"\0" for mode, oid, path in rows)
-            self._git.run("update-index", "--replace", "-z", "--index-info", given=given, index=index)
+            modes = (git_mode(present[path][0]) for path in changed)
+            self._git.enter(zip(modes, self._git.store(changed), changed, strict=True), index)
         others = sorted(set(fresh).difference(changed))
         if others:
             words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")

@@ -10,9 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-LINK, EXECUTABLE = "120000", "100755"
+LINK, EXECUTABLE, PLAIN = "120000", "100755", "100644"
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+
+
+def git_mode(mode: int) -> str:
+    """Return how git stores a file of such permissions."""
+    return EXECUTABLE if mode & 0o100 else PLAIN
 
 
 class TreeWriter:

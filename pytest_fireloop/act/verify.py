@@ -19,6 +19,7 @@ from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.observe.integrity.finding import BLOCKER, Finding, after_run_of_start
+from pytest_fireloop.observe.integrity.shadowing import own_modules
 from pytest_fireloop.observe.matrix_record import plain, without_command
 from pytest_fireloop.observe.record import RunRecord
 
@@ -68,9 +69,8 @@ class Verifier:
         self._room = Room(checkpoints, work / "room")
         environment = {key: value for key, value in command.environment.items() if not key.startswith(HIDDEN)}
         self._environment = EnvironmentRecord.take(command.python, environment)
-        heads = {path.removeprefix("src/").removeprefix("lib/").partition("/")[0] for path in self._blobs}
-        #: What is installed and no part of the project: a new file of that name would take its place.
-        foreign = self._environment.modules() - {head.removesuffix(".py") for head in heads}
+        # what is installed and no part of the project: a new file of that name would take its place
+        foreign = self._environment.modules() - own_modules(self._blobs)
         self._comparison = Comparison(checkpoints, baseline_commit, start, self._policy, foreign)
         origin = str(command.tree)
         self._command = replace(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pytest_fireloop.observe.integrity.finding import Finding
+from pytest_fireloop.observe.integrity.python_tests import defined_tests
 
 #: Outcomes of a test that gave its word on the product.
 DECIDING = frozenset({"passed", "failed", "error", "xpassed"})
@@ -40,6 +41,26 @@ def compare_runs(
         distinct = list(dict.fromkeys(details))
         more = f", and {len(distinct) - 1} more" if len(distinct) > 1 else ""
         yield Finding.of(kind, path, 0, f"{distinct[0]}{more}")
+
+
+def left_out(
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    files: Mapping[str, bytes],
+    found: Iterable[Finding],
+    *,
+    untouched: Callable[[str], bool] = lambda _: False,
+) -> tuple[Finding, ...]:
+    """Compare two runs, where `files` are the test files that changed and `found` is what they told by themselves.
+
+    A test stands in a file that is `untouched`, or where its name is defined; a skip is not told twice.
+    """
+    names = {name.rpartition("::")[2] for path, source in files.items() for name in defined_tests(path, source)}
+    skipped = {finding.path for finding in found if finding.kind == "test_skipped"}
+    compared = compare_runs(
+        before, after, still_there=lambda path, name: untouched(path) or name.rpartition("::")[2] in names
+    )
+    return tuple(each for each in compared if each.kind != "test_skipped" or each.path not in skipped)
 
 
 def _function(nodeid: str) -> tuple[str, str]:

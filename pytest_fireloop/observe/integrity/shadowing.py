@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 #: What pytest itself is made of, beside the standard library.
 PYTEST_MODULES = frozenset(
@@ -12,6 +12,12 @@ PYTEST_MODULES = frozenset(
 START_MODULES = frozenset({"sitecustomize", "usercustomize"})
 #: Folders whose modules stand at the head of the import path, apart from those that hold tests.
 HEADS = frozenset({"", "src", "lib"})
+
+
+def own_modules(paths: Iterable[str]) -> frozenset[str]:
+    """Return the names by which a project's own top modules and packages are imported."""
+    heads = (path.removeprefix("src/").removeprefix("lib/").partition("/")[0] for path in paths)
+    return frozenset(head.removesuffix(".py") for head in heads)
 
 
 def shadows(path: str, *, in_tests: bool, installed: Collection[str] = ()) -> str | None:
