@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_fireloop.cli.arguments import Parser, usage_error
 from pytest_fireloop.inside.signature import signature
 from pytest_fireloop.observe.causes import group_by_cause
+from pytest_fireloop.observe.environments import of_path
 from pytest_fireloop.observe.failure_text import facts_of
 from pytest_fireloop.observe.junit import read_junit
 from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
@@ -54,4 +55,4 @@ def _read(path: Path) -> RunRecord:
     """Read a record or a report, whichever it is by its first character."""
     with path.open("rb") as file:
         start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return read_junit(path) if start.startswith(b"<") else read_record(path)
+    return read_junit(path, of_path(path)) if start.startswith(b"<") else read_record(path)

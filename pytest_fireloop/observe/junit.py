@@ -139,12 +139,12 @@ def read_report(path: Path, *, last: bool = False) -> JunitReport:
     return JunitReport(path, read.digest, tuple(runs.values()))
 
 
-def read_junit(path: Path) -> RunRecord:
-    """Read one report as the record of one run; raises RecordError when it cannot be read.
+def read_junit(path: Path, environment: str = "") -> RunRecord:
+    """Read one report as the record of one run, of the environment that is named; raises RecordError when it cannot be read.
 
     A report that claims more tests than it holds gives an incomplete record.
     """
-    return joined(read_report(path).runs).record(path.name, path.name)
+    return joined(read_report(path).runs).record(path.name, environment or path.name)
 
 
 def joined(runs: Iterable[SuiteRun], *, last: bool = False) -> SuiteRun:
