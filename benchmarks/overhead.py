@@ -80,7 +80,9 @@ def run(reporter: Reporter, tree: Path, scratch: Path) -> Cost:
         "XDG_STATE_HOME": str(scratch / "state"),
         "HOME": str(scratch),
     }
-    for name in [name for name in environment if name.startswith(("FIRELOOP", "PYTEST_ADDOPTS", "TOX_"))]:
+    # byte code is kept, as it is where a package is installed: else each run would compile every reporter anew
+    hidden = ("FIRELOOP", "PYTEST_ADDOPTS", "TOX_", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+    for name in [name for name in environment if name.startswith(hidden)]:
         del environment[name]
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
@@ -102,8 +104,9 @@ def compare(tests: int, rounds: int, reporters: tuple[Reporter, ...]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         tree = make_suite(scratch, tests)
-        run(PLAIN, tree, scratch)  # byte code, file cache
         order = [PLAIN, *reporters]
+        for reporter in order:
+            run(reporter, tree, scratch)  # byte code, file cache
         for _ in range(rounds):
             # each time in another order: what runs before, and a machine that slows down, must not favour one of them
             shuffle.shuffle(order)

@@ -7,20 +7,23 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fireloop.act.file_changes import changes_of
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
-from pytest_fireloop.act.kept_repository import KeptRepository
-from pytest_fireloop.act.object_store import ObjectStore
-from pytest_fireloop.act.protected import ProtectedFiles
 from pytest_fireloop.act.shadow_git import CheckpointError, ShadowGit
 from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
 from pytest_fireloop.act.tree_index import TreeIndex
 from pytest_fireloop.act.tree_writer import TreeWriter
 from pytest_fireloop.observe.changes import FileChange
+
+if TYPE_CHECKING:
+    from pytest_fireloop.act.kept_repository import KeptRepository
+    from pytest_fireloop.act.protected import ProtectedFiles
 
 __all__ = ["Checkpoint", "CheckpointError", "Checkpoints", "Restored"]
 
@@ -74,7 +77,6 @@ class Checkpoints:
         self._held: dict[str, Mapping[str, tuple[str, str]]] = {}
         self._blobs: tuple[str, dict[str, str]] = ("", {})
         self._with_repository = with_repository
-        self._users = KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
 
     @classmethod
     def open(cls, repository: Path, tree: Path, *, with_repository: bool = False) -> Checkpoints:
@@ -86,6 +88,8 @@ class Checkpoints:
 
     def protected(self, globs: Sequence[str]) -> ProtectedFiles:
         """Return the protected files of the tree, which are stored here too."""
+        from pytest_fireloop.act.protected import ProtectedFiles
+
         return ProtectedFiles(self._git, self.tree, globs)
 
     def refresh_rules(self, outputs: Sequence[str] = ()) -> None:
@@ -269,6 +273,14 @@ class Checkpoints:
                 kept = self._users.keep()
                 return ("-p", kept) if kept else (), tuple(f".git: {name}" for name in self._users.left_out)
         return (), (".git",)
+
+    @cached_property
+    def _users(self) -> KeptRepository:
+        # imported where a runner works: each run of pytest takes checkpoints, and keeps no repository
+        from pytest_fireloop.act.kept_repository import KeptRepository
+        from pytest_fireloop.act.object_store import ObjectStore
+
+        return KeptRepository(self._git, self.tree, ObjectStore(self.repository.parent / OBJECTS))
 
     def _inside(self) -> str | None:
         """Return the folder of our own state when it lies in the tree."""

@@ -88,8 +88,9 @@ def collect(tree: Path) -> IgnoreRules:
     """Read the ignore rules that hold now, and what the user's repository and those inside it track."""
     rules: list[Rule] = []
     tracked: list[str] = []
-    prefix = _name(_ask(tree, "rev-parse", "--show-prefix"))
-    if _ask(tree, "rev-parse", "--git-dir"):
+    shown = _ask(tree, "rev-parse", "--show-prefix")
+    prefix, in_repository = _name(shown), bool(shown)
+    if in_repository:
         rules += _lines(_user_excludes(tree), "")
     parents = prefix.split("/")[:-1]
     for depth in range(len(parents)):
@@ -100,7 +101,7 @@ def collect(tree: Path) -> IgnoreRules:
         folder = pending.pop()
         base, path = f"{prefix}{folder}", tree / folder
         found: list[Rule] = []
-        if not folder or os.path.lexists(path / ".git"):
+        if in_repository if not folder else os.path.lexists(path / ".git"):
             exclude = _name(_ask(path, "rev-parse", "--git-path", "info/exclude"))
             found += _lines(path / exclude, base if folder else "") if exclude else []
             tracked += [folder + name for name in split_names(_ask(path, "ls-files", "-z"))]

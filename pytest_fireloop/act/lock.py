@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +62,8 @@ class TreeLock:
             holder = os.pread(self._descriptor, 200, 0).decode("utf-8", "replace").strip() or "unknown"
             os.close(self._descriptor)
             raise LockedError(f"another loop works on this tree ({holder}); wait for it, or `fireloop stop`") from error
+        import socket  # here, for each run of pytest asks for its turn, and only a loop tells where it is
+
         text = f"pid {os.getpid()} on {socket.gethostname()} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, text.encode(), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -156,7 +156,7 @@ class Referee:
         return replace(judged, decision=decision, iteration=number, loop_id=current.loop_id)
 
     def _begin(self, record: RunRecord, checkpoint: Checkpoint) -> str:
-        loop_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+        loop_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
         facts = _facts(0, record, ChangeSet.of(()), checkpoint, ())
         data = {"environment": record.environment, "profile": self._profile}
         self.journal.begin_loop(loop_id, PLUGIN, data)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import IO
 
 TIMEOUT_S = 300.0
+#: What git makes of a bare repository; where one of them is gone it is made again.
+COMPLETE = ("HEAD", "config", "objects", "refs")
 #: Ids that are sent before the first answer is read: together well below what a pipe holds.
 AT_ONCE = 250
 #: Folders of trees that are kept in memory at most.
@@ -80,8 +82,9 @@ class ShadowGit:
         """Make the bare repository, or complete one; raises CheckpointError without git or room."""
         try:
             self.repository.mkdir(mode=0o700, parents=True, exist_ok=True)
-            environment = {key: value for key, value in self._environment.items() if key != "GIT_WORK_TREE"}
-            _call([self._program, "init", "--quiet", "--bare", "--template="], environment, b"", self.repository)
+            if not all((self.repository / name).exists() for name in COMPLETE):
+                environment = {key: value for key, value in self._environment.items() if key != "GIT_WORK_TREE"}
+                _call([self._program, "init", "--quiet", "--bare", "--template="], environment, b"", self.repository)
             (self.repository / "info").mkdir(exist_ok=True)
             (self.repository / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
         except OSError as error:

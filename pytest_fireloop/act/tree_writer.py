@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import stat
 from contextlib import suppress
@@ -44,7 +43,7 @@ class TreeWriter:
         folder, _, name = path.rpartition("/")
         within = self._enter(folder, create=True)
         before = _mode(name, within)
-        temporary = name if self._force and not before else f".fireloop-{secrets.token_hex(6)}"
+        temporary = name if self._force and not before else f".fireloop-{os.urandom(6).hex()}"
         try:
             if mode == LINK:
                 os.symlink(content, os.fsencode(temporary), dir_fd=within)
