@@ -9,6 +9,9 @@ from .expected import Expected, numbered
 from .failures import Failures
 from .running_test import RunningTest
 
+#: The counts as JSON, to be filled in: they are written anew with each test.
+COUNTS = "{" + ", ".join(f'"{name}": %d' for name in outcome.OUTCOMES) + "}"
+
 
 class Tally:
     """Takes reports by id; a test that ends becomes a row of JSON and is forgotten."""
@@ -64,7 +67,10 @@ class Tally:
     @property
     def in_flight(self) -> str | None:
         """The test that has been running longest."""
-        return next((test.nodeid for test in self._open.values() if not test.crashed), None)
+        for test in self._open.values():
+            if not test.crashed:
+                return test.nodeid
+        return None
 
     @property
     def rows_waiting(self) -> int:
@@ -78,8 +84,7 @@ class Tally:
 
     def counts_as_json(self) -> str:
         """Return the counts by outcome."""
-        counts = self.counts
-        return "{" + ", ".join([f'"{name}": {counts[name]}' for name in counts]) + "}"
+        return COUNTS % tuple(self.counts.values())
 
     def _close(self, test: RunningTest) -> None:
         if not test.outcome:

@@ -23,6 +23,14 @@ TEXT = 80_000
 PASSED_OVER = frozenset({"system-out", "system-err", "stackTrace"})
 #: Results that end a case red.
 FINAL = frozenset({"failure", "error"})
+#: Names by how they are written without capitals: a failure is one, however a tool spells it.
+SPELLED = {
+    name.lower(): name
+    for name in (
+        *("testsuites", "testsuite", "testcase", "failure", "error", "skipped", "property", "properties"),
+        *("flakyFailure", "flakyError", "rerunFailure", "rerunError", "stackTrace", "system-out", "system-err"),
+    )
+}
 #: Encodings that the parser knows by itself; all others are turned into the first of them.
 KNOWN = frozenset({"utf-8", "utf-16", "ascii", "iso8859-1"})
 #: Codecs of Python that are no encodings of documents.
@@ -175,6 +183,7 @@ class _Reader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
+        name = SPELLED.get(name.lower(), name)
         if len(self._names) >= DEPTH:
             raise RecordError(f"elements lie deeper than {DEPTH} in each other")
         self._names.append(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,13 @@ def test_equal_names_in_other_suites_are_other_tests(tmp_path: Path) -> None:
     suite = '<testsuite name="{}"><testcase classname="test" name="works">{}</testcase></testsuite>'
     text = f"<testsuites>{suite.format('one', '<failure/>')}{suite.format('two', '')}</testsuites>"
     assert read_junit(written(tmp_path, text)).outcomes == {"test::works": "failed", "two > test::works": "passed"}
+
+
+@pytest.mark.parametrize("spelled", [str.upper, str.title, str.lower])
+def test_a_failure_is_one_however_it_is_spelled(tmp_path: Path, spelled: Callable[[str], str]) -> None:
+    case, suite, failure = spelled("testcase"), spelled("testsuite"), spelled("failure")
+    text = f'<{suite} name="all"><{case} name="works" classname="test"><{failure}/></{case}></{suite}>'
+    assert read_junit(written(tmp_path, text)).outcomes == {"test::works": "failed"}
 
 
 def test_nested_suites_tell_tests_apart(tmp_path: Path) -> None:
