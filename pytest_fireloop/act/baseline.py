@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fireloop.act.test_run import TestCommand, absolute, run_tests
+from pytest_fireloop.act.test_run import TestCommand, TestRun, absolute, run_tests
 from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.observe.matrix_record import without_command
 from pytest_fireloop.observe.record import GREEN, RunRecord
 from pytest_fireloop.observe.text import one_line
 
@@ -34,6 +35,8 @@ def take_baseline(command: TestCommand, work: Path) -> Baseline:
     if run.problem is not None and not run.timed_out:
         return Baseline(record, problem=Ending("usage", run.problem))
     if command.own is not None:
+        if command.own.shows_tests and not without_command(record).tests and not record.collection_errors:
+            return Baseline(record, problem=Ending("no_tests", f"the test command runs no test; {_ended(run)}"))
         return Baseline(record, _flaky(command, work, record))
     if run.exit_code == USAGE and not record.collection_errors:
         return Baseline(record, problem=Ending("usage", f"pytest refuses its options: {_last_error(run.output)}"))
@@ -54,6 +57,10 @@ def _flaky(command: TestCommand, work: Path, record: RunRecord) -> frozenset[str
         runs = [run_tests(command, work=work).record.outcomes for _ in range(CONFIRMATIONS)]
         suspects = {node for node in suspects if any(outcomes.get(node) in GREEN for outcomes in runs)}
     return frozenset(reruns | suspects)
+
+
+def _ended(run: TestRun) -> str:
+    return f"it ended with {run.exit_code}" if run.exit_code is not None else "it did not end by itself"
 
 
 def _last_error(output: Path) -> str:

@@ -13,7 +13,7 @@ from pytest_fireloop.act.own_command import OwnCommand
 from pytest_fireloop.act.process import run_process
 from pytest_fireloop.act.test_run import HIDDEN, TestCommand, TestRun
 from pytest_fireloop.observe.environments import of_run
-from pytest_fireloop.observe.junit import read_report
+from pytest_fireloop.observe.junit import SuiteRun, read_report
 from pytest_fireloop.observe.matrix_record import together
 from pytest_fireloop.observe.record import CollectionError, Failure, RecordError, RunRecord, read_record
 from pytest_fireloop.observe.text import one_line
@@ -21,6 +21,8 @@ from pytest_fireloop.observe.text import one_line
 #: tox gives its environments few of the variables that it was started with.
 TOX = "testenv.pass_env+=PYTHONPATH,FIRELOOP_*"
 OUTPUT_LIMIT = 20_000
+#: When a file was written, its inode, its size, and when anything of it changed.
+Stamp = tuple[int, int, int, int]
 MODULE = re.compile(r"[\w.]+")
 
 
@@ -79,24 +81,31 @@ def _recorded(folder: Path) -> Iterator[RunRecord]:
             yield read_record(path)
 
 
-def _reported(tree: Path, own: OwnCommand, before: dict[Path, tuple[int, int]]) -> Iterator[RunRecord]:
-    """Read the reports that this run wrote; one that an earlier run left says nothing."""
+def _reported(tree: Path, own: OwnCommand, before: dict[Path, Stamp]) -> Iterator[RunRecord]:
+    """Read the reports that this run wrote; one that an earlier run left says nothing, and no file speaks twice."""
+    read: set[int] = set()
     for path, stamp in _stamps(tree, own).items():
-        if before.get(path) == stamp:
+        inode = stamp[1]
+        if before.get(path) == stamp or inode in read:
             continue
+        read.add(inode)
         report = read_report(path)
-        for run in report.runs:
+        for run in report.runs or (SuiteRun(),):
             record = run.record(path.name, of_run(report, run, "file"))
             yield _in_files(record, tree)
 
 
-def _stamps(tree: Path, own: OwnCommand) -> dict[Path, tuple[int, int]]:
+def _stamps(tree: Path, own: OwnCommand) -> dict[Path, Stamp]:
+    """Return what tells a file that was written again: a program may set the first time, nobody the last.
+
+    A link is no report: it may lead to that of another environment.
+    """
     found = {}
     for pattern in own.reports:
         for path in sorted(tree.glob(pattern)):
-            if path.is_file():
+            if path.is_file() and not path.is_symlink():
                 status = path.stat()
-                found[path] = (status.st_mtime_ns, status.st_ino)
+                found[path] = (status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns)
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.observe.integrity.compare import NOTHING, compare
+from pytest_fireloop.observe.integrity.configuration import decides_runs
 from pytest_fireloop.observe.integrity.doctests import compare_doctests
 from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.integrity.foundation import compare_foundation
@@ -34,9 +35,9 @@ class Comparison:
         self._installed = installed
         self._test_paths: list[str] | None = None
 
-    def changed(self, candidate: str) -> list[str]:
-        """Name the files that differ from the start."""
-        return [change.path for change in self._checkpoints.changes(self._commit, candidate)]
+    def changed(self, candidate: str, since: str | None = None) -> list[str]:
+        """Name the files that differ from the start, or from another checkpoint."""
+        return [change.path for change in self._checkpoints.changes(since or self._commit, candidate)]
 
     def findings(self, candidate: str, in_place: RunRecord, room: Path | None) -> tuple[Finding, ...]:
         """Compare all that the user did not open; `room` holds the tests of the start, where it is laid."""
@@ -81,7 +82,14 @@ class Comparison:
             path for path in now.keys() - self._blobs.keys() if is_configuration(path) and self._policy.keeps(path)
         ]
         detail = "as it was at the start -> edited, and there is no room to check it in"
-        return [Finding.of("edit_unverifiable", path, 0, detail) for path in edited + sorted(added)]
+        told = [path for path in edited if path not in now or self._decides(candidate, path)]
+        return [Finding.of("edit_unverifiable", path, 0, detail) for path in told + sorted(added)]
+
+    def _decides(self, candidate: str, path: str) -> bool:
+        """Whether an edit may change what the tests come to: of tests each does."""
+        if not is_configuration(path) or path.endswith((".py", ".pth")):
+            return True
+        return decides_runs(path, *(self._checkpoints.read(commit, path) for commit in (self._commit, candidate)))
 
     def hint(self, candidate: str) -> str:
         """Name the way out for the case that a test or conftest is itself the bug."""

@@ -73,7 +73,7 @@ class EnvironmentRecord:
             was, here = self.files.get(path), now.get(path)
             if was != here and self.folders:
                 change = "changed" if was and here else "new" if here else "gone"
-                kind = "start_file_changed" if _is_harmless(Path(path)) else "environment_changed"
+                kind = "start_file_changed" if is_harmless(Path(path)) else "environment_changed"
                 yield Finding.of(kind, path, 0, f"as it was at the start -> {change}")
         yield from self._packages(now.keys() | self.files.keys())
 
@@ -142,7 +142,7 @@ def _watched(folder: Path) -> Iterator[Path]:
             yield from sorted(entry.rglob("*.py")) if entry.is_dir() else [entry]
 
 
-def _is_harmless(path: Path) -> bool:
+def is_harmless(path: Path) -> bool:
     """Whether a path file only names folders, or is what an installer writes."""
     if path.suffix != ".pth":
         return False

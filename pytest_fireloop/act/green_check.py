@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +33,8 @@ class GreenCheck:
         self._calibration: Future[None] | None = None
         self._verifier: Verifier | None = None
 
-    def prepare(self, commit: str, baseline: RunRecord) -> None:
-        """Take the tests of the start from its checkpoint and its run."""
+    def prepare(self, commit: str, baseline: RunRecord, generated: Collection[str] = ()) -> None:
+        """Take the tests of the start from its checkpoint and its run, which wrote the files in `generated`."""
         self._verifier = Verifier(
             checkpoints=self._tree.checkpoints,
             baseline_commit=commit,
@@ -43,6 +43,7 @@ class GreenCheck:
             work=self._folder / "verify",
             test_edits=self._settings.test_edits,
             allow_globs=self._settings.allow_test_edits,
+            generated=generated,
             stop=self._stopping.is_set,
         )
 

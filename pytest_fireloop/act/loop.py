@@ -175,10 +175,13 @@ class Loop:
         with self.display.working("baseline: the tests run"):
             baseline = take_baseline(self.command, self.folder)
         self.gate.time.run_s = baseline.record.duration_s
+        generated: list[str] = []
         if settings.test_command is not None:
             # what such a command builds in the tree is no work of an agent
             self.tree.checkpoints.refresh_rules(outputs)
-            checkpoint = self.tree.take("baseline, after its tests")
+            before, checkpoint = checkpoint, self.tree.take("baseline, after its tests")
+            changes = self.tree.checkpoints.changes(before.commit, checkpoint.commit)
+            generated = [each.path for each in changes]
         self.tree.start = checkpoint.commit
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
         self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")
@@ -187,10 +190,10 @@ class Loop:
             return baseline.problem or cut
         facts = self._facts(None, baseline.record)
         self.gate.begin(facts)
-        self._remember(0, {"facts": facts, "record": baseline.record.to_json()})
+        self._remember(0, {"facts": facts, "record": baseline.record.to_json(), "generated": generated})
         if baseline.record.sound and self.settings.until == "green":
             return Ending("green", "the tests were green already; no agent was called")
-        self.check.prepare(checkpoint.commit, baseline.record)
+        self.check.prepare(checkpoint.commit, baseline.record, generated)
         return None
 
     def _go_on(self, resumed: Resumed) -> Ending | None:
@@ -205,7 +208,7 @@ class Loop:
         if resumed.cut_off:
             self.tree.violations("resumed", cut_off=True)
         self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
-        self.check.prepare(self.tree.start, resumed.baseline)
+        self.check.prepare(self.tree.start, resumed.baseline, resumed.generated)
         with self.display.working("the tests run"):
             run = run_tests(self.command, work=self.folder)
         record, verification = self.check.believed(run, self.progress, told=True)

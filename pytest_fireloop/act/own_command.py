@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ class OwnCommand:
     reports: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str, reports: Sequence[str], pytest_args: Sequence[str]) -> OwnCommand:
-        """Split a command as a shell would; raises SettingsError."""
+    def of(cls, text: str, reports: Sequence[str], pytest_args: Sequence[str], tree: str = "") -> OwnCommand:
+        """Split a command as a shell would, and take reports below the `tree` from there; raises SettingsError."""
         try:
             words = tuple(shlex.split(text))
         except ValueError as error:
             raise SettingsError(f"--test-command {text!r}: {error}") from error
-        made = cls(words, tuple(reports))
+        made = cls(words, tuple(pattern.removeprefix(f"{tree}{os.sep}") if tree else pattern for pattern in reports))
         if not words:
             raise SettingsError(
                 "--test-command is empty; name a command, as in: --test-command 'tox -p -- {pytest_args}'"
@@ -35,7 +36,7 @@ class OwnCommand:
             raise SettingsError(f"--report is for commands without {PLACE}: with it, each run of pytest is recorded")
         if pytest_args and not made.records:
             raise SettingsError(f"--test-command has no place for pytest's arguments; write {PLACE} where they belong")
-        for pattern in reports:
+        for pattern in made.reports:
             if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
                 raise SettingsError(f"--report {pattern!r}: name files below the project's folder")
         return made

@@ -39,6 +39,11 @@ class Resumed:
         return RunRecord.from_json(self.rows[0]["record"])
 
     @property
+    def generated(self) -> list[str]:
+        """The files that a test command of the user's own wrote in its first run."""
+        return list(self.rows[0].get("generated") or ())
+
+    @property
     def last(self) -> Mapping[str, Any]:
         """The latest iteration, or the baseline."""
         return self.rows[-1]

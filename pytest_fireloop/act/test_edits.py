@@ -11,6 +11,27 @@ from pytest_fireloop.observe.integrity.finding import Finding
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.test_files import is_configuration, predicate_of
 
+#: Programs, which are product wherever they lie outside the tests' folders, though a test names the one that it runs.
+SOURCES = (
+    *(
+        ".py",
+        ".pyi",
+        ".sh",
+        ".bash",
+        ".bat",
+        ".cmd",
+        ".ps1",
+        ".js",
+        ".mjs",
+        ".cjs",
+        ".ts",
+        ".rb",
+        ".pl",
+        ".php",
+        ".lua",
+    ),
+    *(".c", ".cc", ".cpp", ".h", ".hpp", ".rs", ".go", ".java", ".kt", ".cs", ".swift", ".pyx", ".pxd"),
+)
 #: Paths whose answer is kept: all of a tree are asked for in every iteration.
 REMEMBERED = 200_000
 
@@ -71,5 +92,5 @@ class EditPolicy:
 def _is_mentioned(path: str, held: Collection[str], sources: bytes) -> bool:
     """Whether a file is data that a test of the start mentions by its name."""
     name = path.rpartition("/")[2]
-    is_data = not name.endswith((".py", ".pyi")) and "." in name
+    is_data = not name.endswith(SOURCES) and "." in name
     return is_data and path in held and name.encode("utf-8", "surrogateescape") in sources

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pytest_fireloop.act.expectation import Expectation
 from pytest_fireloop.act.ignored_files import IgnoredFiles
 from pytest_fireloop.act.room import Room
 from pytest_fireloop.act.room_runs import ALONE, RoomRuns
+from pytest_fireloop.act.start_of_tests import StartOfTests
 from pytest_fireloop.act.test_edits import EditPolicy
 from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.act.verification import Verification
@@ -43,6 +44,7 @@ class Verifier:
         work: Path,
         test_edits: str = "review",
         allow_globs: Sequence[str] = (),
+        generated: Collection[str] = (),
         stop: Callable[[], bool] | None = None,
     ) -> None:
         self._checkpoints, self._commit = checkpoints, baseline_commit
@@ -87,6 +89,9 @@ class Verifier:
             # it may run anything anywhere, so that there is no room for it; without tests there is nothing to verify
             self.where = "in_place" if own.shows_tests else ""
             self.why_in_place = "the tests are run by a command of your own"
+        self._start = self._start_of_tests(command)
+        #: Files that a test command of the user's own wrote in its first run.
+        self._generated = frozenset(generated)
         self._canaries = True
         #: The unchanged baseline's run in the room.
         self._first = RunRecord(run_id="")
@@ -142,7 +147,7 @@ class Verifier:
             return self.examine(candidate, in_place)
         try:
             # what is verified is what lies in the tree now, whoever wrote it since the agent's call
-            candidate = self._checkpoints.take("verification").commit
+            left, candidate = candidate, self._checkpoints.take("verification").commit
             now = self._checkpoints.files(candidate)
             if self.where == "room":
                 self._room.lay(self._commit, candidate, keeps=self._policy.keeps)
@@ -152,8 +157,11 @@ class Verifier:
             compared = self._comparison.findings(candidate, in_place, room)
             findings = (*compared, *built, *self._ignored.planted(now), *self._environment.changes())
             if self.where != "room":
+                findings = (*findings, *self._comparison.unverifiable(candidate), *self._started_otherwise(candidate))
+                written = self._generated.intersection(self._comparison.changed(candidate, since=left))
+                findings = tuple(each for each in findings if each.path not in written)
                 fault = self._expectation.fault(in_place, apart_from={*known_flaky, *turned})
-                found = self._in_place((*findings, *self._comparison.unverifiable(candidate)), fault)
+                found = self._in_place(findings, fault)
             else:
                 found = self._in_room(findings, candidate, known_flaky)
             fault = self._meanwhile(candidate) if found.green else None
@@ -188,6 +196,23 @@ class Verifier:
             took = time.monotonic() - now
             self._next_look = time.monotonic() + took / LOOKING_SHARE
         return self._seen_changes
+
+    def _start_of_tests(self, command: TestCommand) -> StartOfTests | None:
+        if command.own is None:
+            return None
+        return StartOfTests(
+            command.own,
+            command.tree,
+            self._blobs,
+            lambda path: self._checkpoints.read(self._commit, path),
+            keeps=self._policy.keeps,
+            is_opened=self._policy.is_opened,
+        )
+
+    def _started_otherwise(self, candidate: str) -> Iterator[Finding]:
+        if self._start is not None:
+            now = self._checkpoints.files(candidate)
+            yield from self._start.changes(now, lambda path: self._checkpoints.read(candidate, path))
 
     def _avoid_planted_byte_code(self) -> None:
         """Compile anew what the environment holds where its byte code changed: it need not be of the source beside it."""

@@ -195,7 +195,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     from pytest_fireloop.show.display import Display
 
     task = read_task(options.prompt, options.prompt_file)
-    own = _own_command(options, pytest_args)
+    own = _own_command(options, pytest_args, str(current_folder()))
     for word in pytest_args:
         if word in NO_RUN:
             raise SettingsError(f"{word} runs no test; leave it out of pytest's arguments")
@@ -271,14 +271,14 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     return tell_ending(PROGRAM, summary, machine_output=options.json, quiet=options.quiet)
 
 
-def _own_command(options: Namespace, pytest_args: tuple[str, ...]) -> OwnCommand | None:
+def _own_command(options: Namespace, pytest_args: tuple[str, ...], tree: str) -> OwnCommand | None:
     from pytest_fireloop.act.own_command import OwnCommand
     from pytest_fireloop.act.settings import SettingsError
 
     # a loop of an earlier version kept neither
     text, reports = getattr(options, "test_command", None), getattr(options, "report", [])
     if text is not None:
-        return OwnCommand.of(text, reports, pytest_args)
+        return OwnCommand.of(text, reports, pytest_args, tree)
     if reports:
         raise SettingsError("--report names the JUnit files of a --test-command, and there is none")
     return None

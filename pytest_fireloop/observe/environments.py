@@ -17,6 +17,8 @@ GENERIC = re.compile(
 AROUND = re.compile(
     r"^(?:junit|test-?results?|results?|report)[-_.]|[-_.](?:junit|test-?results?|results?|report)$", re.IGNORECASE
 )
+#: What tells one run from the next, as a time, a date or a process does: no part of an environment's name.
+PASSING = re.compile(r"(?:^|[-_.])(?:\d{4}-\d\d-\d\d(?:T[\d:.+-]*Z?)?|\d{5,})(?=$|[-_.])")
 #: Runners that write a file for each class begin its name so; all those of one folder are of one environment.
 BY_CLASS = "TEST-"
 LIMIT = 80
@@ -29,8 +31,9 @@ def of_path(path: Path) -> str:
     stem = path.name
     for suffix in (".xml", ".junit", ".xunit"):
         stem = stem.removesuffix(suffix)
-    if stem.startswith(BY_CLASS) or GENERIC.fullmatch(stem):
-        return named(path.absolute().parent.name) or named(stem)
+    stem = PASSING.sub("", stem)
+    if not stem or stem.startswith(BY_CLASS) or GENERIC.fullmatch(stem):
+        return named(PASSING.sub("", path.absolute().parent.name)) or named(stem) or "tests"
     return named(AROUND.sub("", stem)) or named(stem)
 
 

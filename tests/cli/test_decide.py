@@ -80,6 +80,10 @@ def test_an_unreadable_report_is_one_line_and_4(
         ("test-results-linux.xml", "linux"),
         ("macos_report.xml", "macos"),
         ("py313/junit.xml", "py313"),
+        ("shop/junit-1796065901127434418.xml", "shop"),
+        ("1796065901/py311-98765.xml", "py311"),
+        ("linux-2026-11-30.xml", "linux"),
+        ("windows-2022.xml", "windows-2022"),
         ("shop/target/surefire-reports/TEST-com.example.PriceTest.xml", "surefire-reports"),
     ],
 )

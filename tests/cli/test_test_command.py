@@ -187,7 +187,8 @@ def test_a_loop_over_a_matrix_goes_on_later(project: Path) -> None:
 
 def test_an_environment_that_stays_away_is_no_green(project: Path) -> None:
     drop = "import pathlib; p = pathlib.Path('matrix.py'); p.write_text(p.read_text().replace(\"'comma', \", ''))"
-    code, summary, told = loop(project, drop, matrix("{pytest_args}"), "--max-iterations", "1")
+    words = ("--max-iterations", "1", "--allow-test-edits", "matrix.py")
+    code, summary, told = loop(project, drop, matrix("{pytest_args}"), *words)
     assert (code, summary["verdict"]) == (13, "false_green"), told
     assert "test_price.py::test_rounded on comma and 1 more must pass; it is not run" in summary["reason"]
 
@@ -208,6 +209,76 @@ def test_a_report_that_an_earlier_run_left_says_nothing(project: Path) -> None:
         project, "open('x.py', 'w').write('')", command, "--report", "reports/*.xml", "--max-iterations", "1"
     )
     assert (code, summary["verdict"]) == (1, "limit"), told
+
+
+SCRIPT = """\
+export STYLE=comma
+{before}
+PYTHON -m pytest -q {words}
+code=$?
+{after}
+exit $code
+"""
+
+
+def scripted(tree: Path, words: str, *, before: str = "", after: str = "") -> str:
+    text = SCRIPT.format(words=words, before=before, after=after)
+    (tree / "run.sh").write_text(text.replace("PYTHON", shlex.quote(sys.executable)))
+    return "sh run.sh"
+
+
+@pytest.mark.parametrize(
+    ("words", "after", "report"),
+    [
+        ("--junitxml=out/j.xml", "touch -d @315532800 out/j.xml", "out/*.xml"),
+        ("--junitxml=out/junit-$(date +%s%N).xml", "", "out/*.xml"),
+        ("--junitxml=out/$(date +%s%N)/junit.xml", "", "out/*/junit.xml"),
+        ("--junitxml=out/j.xml", "date +%s%N > tests/gen.json", "out/*.xml"),
+        ("--junitxml=out/j.xml", "", "ABSOLUTE/out/*.xml"),
+    ],
+    ids=["a time of its own", "named by the time", "a folder named by the time", "writes beside the tests", "absolute"],
+)
+def test_an_honest_fix_is_green_whatever_a_command_writes(project: Path, words: str, after: str, report: str) -> None:
+    (project / "tests").mkdir()
+    command = scripted(project, words, after=after)
+    code, summary, told = loop(project, FIX_ONCE, command, "--report", report.replace("ABSOLUTE", str(project)))
+    assert (code, summary["verdict"], summary["files_changed"]) == (0, "green", 1), told
+    assert summary["integrity"]["findings"] == []
+
+
+@pytest.mark.parametrize(
+    "words", [["--junitxml=out/j.xml", "--report", "out/*.xml"], ["--junitxml=out/j.xml"]], ids=["reports", "exit code"]
+)
+def test_a_command_that_starts_the_tests_otherwise_is_never_green(project: Path, words: list[str]) -> None:
+    command = scripted(project, words[0])
+    hide = (
+        "import pathlib; p = pathlib.Path('run.sh'); p.write_text(p.read_text().replace('STYLE=comma', 'STYLE=plain'))"
+    )
+    code, summary, told = loop(project, hide, command, *words[1:], "--max-iterations", "1")
+    assert (code, summary["verdict"]) == (13, "false_green"), told
+    kinds = {(finding["kind"], finding["path"]) for finding in summary["integrity"]["findings"]}
+    assert kinds == {("start_of_tests_changed", "run.sh")}
+
+
+@pytest.mark.parametrize("linked", ["os.symlink", "os.link"])
+def test_a_report_of_another_environment_is_none_of_this_one(project: Path, linked: str) -> None:
+    other = "plain.xml" if linked == "os.symlink" else "reports/plain.xml"
+    link = f"import os; os.unlink('reports/comma.xml'); {linked}('{other}', 'reports/comma.xml')"
+    # the environment that is red writes first, so that the other one's report stands for both
+    text = (project / "matrix.py").read_text().replace("'plain', 'comma', 'space'", "'comma', 'plain'")
+    (project / "matrix.py").write_text(text.replace("sys.exit(max(codes))", "sys.exit(0)"))
+    command = matrix("--junitxml=reports/STYLE.xml")
+    code, summary, told = loop(project, link, command, "--report", "reports/*.xml", "--max-iterations", "1")
+    assert (code, summary["verdict"]) == (13, "false_green"), told
+    # one of the two is not there, for one file speaks for one environment
+    assert "it is not run" in summary["reason"]
+
+
+@pytest.mark.parametrize("words", [["{pytest_args}"], ["--junitxml=out/j.xml", "--report", "out/*.xml"]])
+def test_a_command_that_runs_no_test_is_told_as_such(project: Path, words: list[str]) -> None:
+    (project / "test_price.py").unlink()
+    code, summary, told = loop(project, "pass", matrix(words[0]), *words[1:])
+    assert (code, summary["verdict"], summary["agent_calls"]) == (5, "no_tests", 0), told
 
 
 @pytest.mark.parametrize(

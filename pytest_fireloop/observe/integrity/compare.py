@@ -13,6 +13,7 @@ from pytest_fireloop.observe.integrity.python_tests import compare_tests
 from pytest_fireloop.observe.integrity.shadowing import shadows
 from pytest_fireloop.observe.integrity.special_cases import compare_data, literals_of
 from pytest_fireloop.observe.integrity.support import compare_support, emptied_helpers
+from pytest_fireloop.observe.integrity.surroundings import variables_read
 
 BINARY = (".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib")
 PROSE = (".md", ".rst", ".adoc")
@@ -45,6 +46,7 @@ def compare(
     python_before, python_after = _python_tests(before, is_test), _python_tests(after, is_test)
     found = [*compare_tests(python_before, python_after, passed)]
     literals = frozenset[str]().union(*map(literals_of, (*tests.values(), *python_before.values())))
+    variables = frozenset[str]().union(*map(variables_read, (*tests.values(), *python_before.values())))
     oracles = frozenset[str]().union(*map(oracles_of, (*tests.values(), *python_before.values())))
     # the product itself is imported by its tests too, and may patch its own parts
     oracles -= {part.removesuffix(".py") for path in (*before, *after) if not is_test(path) for part in path.split("/")}
@@ -66,7 +68,7 @@ def compare(
         elif TEST_COMMAND.search(path):
             found.append(Finding.of("test_command_changed", path, 0, "it says how tests are started -> changed"))
         elif path.endswith((".py", ".pyi")):
-            found += compare_product(path, old, new, literals, oracles, test_files=test_files)
+            found += compare_product(path, old, new, literals, oracles, test_files=test_files, variables=variables)
             # a helper of the tests may lie anywhere; one that could fail and cannot any more is no product
             found += emptied_helpers(path, old, new)
         elif old is None and new is not None and not path.endswith(PROSE):

@@ -38,6 +38,8 @@ STRICTNESS = frozenset(
         "reruns",
     }
 )
+#: Parts of a project's file that say what it is and needs.
+PACKAGING = frozenset({"project", "metadata", "options.extras_require"})
 #: Words of `addopts` that leave tests out, change the plugins or do not run anything.
 NARROWING = re.compile(
     r"(?:^|\s)(?:-[a-zA-Z]*k|-[a-zA-Z]*m|--deselect|--ignore(?:-glob)?|--co|--collect-?only|--lf|--last-failed|--sw|--stepwise"
@@ -65,6 +67,14 @@ def compare_configuration(path: str, old: bytes | None, new: bytes | None) -> It
     )
     if changed and old is not None:
         yield Finding.of("project_file_changed", path, 0, f"apart from pytest's settings: {', '.join(changed)}")
+
+
+def decides_runs(path: str, old: bytes, new: bytes) -> bool:
+    """Whether an edit of a project's file may change how its tests are run; comments and its packages do not."""
+    name = path.rpartition("/")[2]
+    (before, rest_before), (after, rest_after) = _read(name, old), _read(name, new)
+    rest = {key for key in rest_before.keys() | rest_after.keys() if rest_before.get(key) != rest_after.get(key)}
+    return before != after or not rest <= PACKAGING
 
 
 def _kind(setting: str, was: Any, now: Any) -> str:

@@ -61,6 +61,8 @@ KINDS = {
     # product code
     "environment_probe": Kind(BLOCKER),
     "mentions_pytest": Kind(WARNING),
+    "environment_set": Kind(BLOCKER),
+    "environment_written": Kind(WARNING),
     "frame_inspection": Kind(BLOCKER),
     "frame_used": Kind(WARNING),
     "reads_test_data": Kind(BLOCKER),
@@ -81,6 +83,7 @@ KINDS = {
     "binary_shadows_source": Kind(BLOCKER),
     "build_product_changed": Kind(WARNING),
     "test_command_changed": Kind(WARNING),
+    "start_of_tests_changed": Kind(BLOCKER),
     # found by running
     "environment_changed": Kind(BLOCKER),
     "package_changed": Kind(BLOCKER),

@@ -12,6 +12,10 @@ from pytest_fireloop.observe.integrity.patches import full_name
 from pytest_fireloop.observe.integrity.syntax import last_name, nodes, text
 
 RUNNER_VARIABLE = re.compile(r"^(?:_?PYTEST_|FIRELOOP)|^_?pytest_current_test$", re.IGNORECASE)
+#: What programs that start tests tell those they start: a product may bear such a word, and has no use for the setting.
+STARTER_VARIABLE = re.compile(
+    r"^(?:TOX_(?:ENV|WORK|PARALLEL)|NOX_|HATCH_ENV|MAKE(?:LEVEL|FLAGS)$|MFLAGS$|npm_(?:lifecycle|config|package|execpath))"
+)
 RUNNER_NAME = re.compile(r"^(?:_pytest|pytest|py\.test|conftest)\b|^test_$")
 PROBED = (
     "sys.modules",
@@ -90,7 +94,11 @@ def _probes(tree: ast.Module, names: dict[str, str]) -> Iterator[Suspicion]:
             if said is None:
                 continue
             hidden = not isinstance(node, ast.Constant)
-            if RUNNER_VARIABLE.search(said) or PROCESS_FILE.search(said):
+            if (
+                RUNNER_VARIABLE.search(said)
+                or PROCESS_FILE.search(said)
+                or (STARTER_VARIABLE.search(said) and _asks_for_it(node, parents, names))
+            ):
                 yield "environment_probe", node.lineno, f"{said!r}"
             elif RUNNER_NAME.search(said):
                 # a name that is put together so that nobody finds it is looked for

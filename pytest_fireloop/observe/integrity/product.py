@@ -21,6 +21,7 @@ from pytest_fireloop.observe.integrity.patches import (
 from pytest_fireloop.observe.integrity.probes import PROBES, Suspicion
 from pytest_fireloop.observe.integrity.searches import searches
 from pytest_fireloop.observe.integrity.special_cases import special_cases
+from pytest_fireloop.observe.integrity.surroundings import variables_set
 from pytest_fireloop.observe.integrity.syntax import dotted, last_name, nodes, shared, text
 
 CODE_PARTS = frozenset({"__code__"})
@@ -56,10 +57,12 @@ def compare_product(
     oracles: Collection[str] = (),
     *,
     test_files: Collection[str] = (),
+    variables: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Compare one source file; `literals` are those of the tests, as source, `oracles` the modules that they import.
 
-    `test_files` are the paths of the tests and their data, which no product looks for.
+    `test_files` are the paths of the tests and their data, which no product looks for; `variables` are those of the
+    environment that the tests read.
     """
     before, after = shared(old), shared(new)
     coding = _own_coding(new)
@@ -80,6 +83,11 @@ def compare_product(
         if patched[detail] < 0:
             kind = "library_patched" if module in oracles or module in FOUNDATION else "library_set"
             yield Finding.of(kind, path, line, f"nothing -> {detail}")
+    set_before = {name for name, *_ in variables_set(old)}
+    for name, line, at_import in variables_set(new):
+        if name in variables and name not in set_before:
+            kind = "environment_set" if at_import else "environment_written"
+            yield Finding.of(kind, path, line, f"nothing -> sets the variable {name}, which the tests read")
     was = {literal for literal, *_ in special_cases(before, literals)} if before is not None else set()
     for literal, line, condition in special_cases(after, literals):
         if literal not in was:
