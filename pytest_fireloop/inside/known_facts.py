@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-#: Numbers of processes below this are also small counts.
-FIRST_PID = 1_000
 #: Names of users and hosts that every machine has.
 COMMON = frozenset({"localhost", "user"})
 
@@ -63,7 +61,7 @@ def named_values(
         pairs.setdefault(user, "<user>")
     if len(host) > 3 and host not in COMMON:
         pairs.setdefault(host, "<host>")
-    if pid >= FIRST_PID:
+    if pid:
         pairs.setdefault(str(pid), "<pid>")
     if python.count(".") == 2:
         pairs.setdefault(python, "<release>")

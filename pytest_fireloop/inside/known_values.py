@@ -9,6 +9,10 @@ from functools import lru_cache
 #: The name under which the time of the run's start is known, in seconds since 1970.
 START = "<start>"
 USER = "<user>"
+PID = "<pid>"
+#: Numbers of processes below this, as containers have them, are also small counts: they stand for one where the text says so.
+FIRST_PID = 1_000
+PID_PLACE = r"(?i:(?<=\bpid )|(?<=\bpid=)|(?<=\bpid:)|(?<=\bpid: )|(?<=\bpid = )|(?<=\bpid\[)|(?<=\bprocess )|(?<=\bprocess=)|(?<=\bprocess id ))"
 #: Users whose names are words that programs use for much else; they stand for a user as a part of a path only.
 WORDS = frozenset(
     {"root", "admin", "app", "runner", "test", "tester", "user", "users", "dev", "build", "ci", "web", "www", "data"}
@@ -64,6 +68,8 @@ def _pattern(value: str, name: str) -> re.Pattern[str]:
     place = r"(?<![\w<-])"
     if name == USER:
         place = r"(?<=[/\\])" if value.lower() in WORDS else USER_PLACE
+    elif name == PID and len(value) < len(str(FIRST_PID)):
+        place = PID_PLACE
     # a name may end a sentence, but `/srv/shop` is no part of `/srv/shop2` or `/srv/shop.old`
     end = "" if value.endswith("/") else r"(?![\w-]|\.\w)"
     return re.compile(place + re.escape(value) + end)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .noise import Masks
 
 #: Raised whenever the rules change.
-VERSION = "3"
+VERSION = "4"
 
 
 def version(masks: Masks) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fireloop.inside.known_facts import named_values
 from pytest_fireloop.inside.masks import MASKS
 from pytest_fireloop.inside.signature import FailureFacts, cause, signature
 
@@ -45,6 +46,20 @@ def test_noise_does_not_count(changes: dict[str, object]) -> None:
 )
 def test_what_an_engineer_would_call_another_failure(changes: dict[str, object]) -> None:
     assert signature(FACTS._replace(**changes)) != signature(FACTS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "said", ["process {} has no store", "worker died (pid {})", "pid={}: gone", "demo[pid {}]: gone", "PID: {}"]
+)
+def test_the_number_of_the_own_process_is_replaced_however_small(said: str) -> None:
+    # in a container it is small, as counts are
+    small, large = (FACTS._replace(message=said.format(pid), known=named_values(pid=pid)) for pid in (57, 31_417))
+    assert signature(small) == signature(large)
+
+
+def test_a_small_number_that_is_none_of_a_process_counts() -> None:
+    one, other = (FACTS._replace(message=f"expected {n} rows, got 3", known=named_values(pid=57)) for n in (57, 58))
+    assert signature(one) != signature(other)
 
 
 def test_known_facts_of_the_machine_are_replaced() -> None:

@@ -96,6 +96,12 @@ def start_files(
     seen: set[str] = set()
     elsewhere: set[str] = set()
     pending = [("", "\n".join(words), True)]
+
+    def follow(path: str) -> None:
+        if path not in found:
+            found[path] = None
+            pending.append((posixpath.dirname(path), _text(path, read(path)), False))
+
     while pending and len(found) < FILES_LIMIT:
         folder, source, is_command = pending.pop()
         for before, token in _tokens(source):
@@ -105,16 +111,13 @@ def start_files(
                 elsewhere.add(token)
             for path in named:
                 runs = is_command or _is_run(path, before)
-                if path in found or path.endswith(BUILT) or (path.endswith(RUN) and (not runs or is_product(path))):
-                    continue
-                found[path] = None
-                pending.append((posixpath.dirname(path), _text(path, read(path)), False))
+                if not path.endswith(BUILT) and (not path.endswith(RUN) or (runs and not is_product(path))):
+                    follow(path)
         for program in READ_BY.keys() & seen:
             for name in READ_BY[program]:
                 for path in by_name.get(name.rpartition("/")[2], ()):
-                    if path not in found and (path == name or path.endswith(f"/{name}")):
-                        found[path] = None
-                        pending.append((posixpath.dirname(path), _text(path, read(path)), False))
+                    if f"/{path}".endswith(f"/{name}"):
+                        follow(path)
     anyway = {path for name in ANYWAY for path in by_name.get(name, ())}
     return StartFiles(frozenset(found) | anyway, frozenset(seen), frozenset(elsewhere))
 
