@@ -114,7 +114,9 @@ def _environments(asked: Asked, reports: Sequence[JunitReport], given: Mapping[P
         if whole.repeated:
             counts = "last" if asked.last else "worst"
             notes.append(f"{len(whole.repeated)} more than once, of which the {counts} result counts")
-        if each.verdict == "false_green" and any(doubt.suite.name == "pytest" for doubt in whole.doubts):
+        if each.verdict == "false_green" and any(
+            doubt.suite.name == "pytest" and doubt.about == "tests" for doubt in whole.doubts
+        ):
             notes.append("pytest counts passed subtests too: --subtests, if the tests have some")
         found.append(replace(each, reason="; ".join((each.reason, *notes))))
     return found

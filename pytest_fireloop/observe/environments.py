@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from pytest_fireloop.observe.junit import JunitReport, SuiteRun
-from pytest_fireloop.observe.junit_document import ReadSuite
+from pytest_fireloop.observe.junit_suite import ReadSuite
 from pytest_fireloop.observe.text import one_line
 
 #: Names of files that say nothing; then their folder's name says it.

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_fireloop.observe.junit_case import ATTEMPTS, CaseResult, result_of
-from pytest_fireloop.observe.junit_document import Doubt, ReadCase, ReadSuite, read_document
+from pytest_fireloop.observe.junit_case import ATTEMPTS, CaseResult, ReadCase, result_of
+from pytest_fireloop.observe.junit_document import read_document
 from pytest_fireloop.observe.junit_failure import failure_of, root_in
+from pytest_fireloop.observe.junit_suite import Doubt, ReadSuite
 from pytest_fireloop.observe.record import RED, CollectionError, Failure, RunRecord, TestResult
 
 #: Failures whose whole message is kept; of the rest a line says enough.

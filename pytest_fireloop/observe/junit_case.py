@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_fireloop.observe.junit_document import ReadCase
+from pytest_fireloop.observe.junit_suite import ReadSuite
+from pytest_fireloop.observe.junit_words import NOTHING, RANK, Said
 
 NAME_LIMIT = 1_000
 #: Element of a case to outcome; the worst of a case's elements counts, absence is a pass.
@@ -22,19 +22,29 @@ OUTCOMES = {
 #: Attempts that failed before one passed.
 FLAKY = frozenset({"FlakyFailure", "FlakyError"})
 RERUNS = frozenset({"RerunFailure", "RerunError"})
-RANK = ("passed", "xfailed", "skipped", "error", "failed")
 #: Results of several attempts at one test: what ran says more than what did not.
 ATTEMPTS = ("skipped", "xfailed", "passed", "error", "failed")
-#: What runners write into the attribute `status` or `result` of a case, where no element says it.
-STATUS = {
-    **dict.fromkeys(("fail", "failed", "failure", "timeout", "broken", "crashed"), "failed"),
-    **dict.fromkeys(("error", "aborted"), "error"),
-    **dict.fromkeys(("skipped", "skip", "notrun", "disabled", "ignored", "pending", "suppressed"), "skipped"),
-}
 #: A skip of these types expects its failure.
 EXPECTED = frozenset({"pytest.xfail", "todo"})
 #: CTest says in the words of a skip whether a test skipped itself; else it could not be started.
 ASKED_TO_SKIP = "SKIP_"
+
+
+@dataclass(eq=False, slots=True)
+class ReadCase:
+    """One test case with its results, as junitparser tells them apart, and what its attributes say."""
+
+    suite: ReadSuite
+    attributes: dict[str, str]
+    results: list[Any]
+    said: Said = NOTHING
+    name: str = field(init=False)
+    classname: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the blanks off the names, with which some runners begin them."""
+        self.name = self.attributes.get("name", "").strip()
+        self.classname = self.attributes.get("classname", "").strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,7 @@ class CaseResult:
 
 def result_of(case: ReadCase) -> CaseResult:
     """Return the worst of a case's results."""
-    said, found = _attribute(case.attributes), None
+    said, found = case.said.outcome, None
     if not case.results:
         return CaseResult(_nodeid(case), said, _seconds(case.attributes.get("time", "")))
     kinds = [type(result).__name__ for result in case.results]
@@ -69,13 +79,6 @@ def result_of(case: ReadCase) -> CaseResult:
         said = "xfailed"
     attempts = sum(kind in FLAKY or kind in RERUNS for kind in kinds)
     return CaseResult(_nodeid(case), said, _seconds(case.attributes.get("time", "")), found, attempts)
-
-
-def _attribute(attributes: Mapping[str, str]) -> str:
-    if "status" not in attributes and "result" not in attributes:
-        return "passed"
-    words = (attributes.get(name, "").strip().lower() for name in ("status", "result"))
-    return max((STATUS.get(word, "passed") for word in words), key=RANK.index)
 
 
 def _nodeid(case: ReadCase) -> str:

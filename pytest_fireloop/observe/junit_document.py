@@ -2,93 +2,39 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
-from pytest_fireloop.observe.record import RecordError
+from pytest_fireloop.observe.junit_case import ReadCase
+from pytest_fireloop.observe.junit_encoding import parser_for
+from pytest_fireloop.observe.junit_suite import Doubt, ReadSuite, suite_of
+from pytest_fireloop.observe.junit_words import (
+    FINAL,
+    NO,
+    NOTHING,
+    RESULTS,
+    SETTLED,
+    is_known,
+    plain,
+    read_attributes,
+    said_by,
+    spoken,
+    tag_of,
+)
+from pytest_fireloop.observe.kept_text import TEXT, KeptText
+from pytest_fireloop.observe.record import RED, RecordError
 
 CHUNK = 1 << 16
 #: Suites and other elements may lie so deep in each other; no runner comes near.
 DEPTH = 200
-#: Characters that are kept of one text, half of them from its end, where a traceback says what went wrong.
-TEXT = 80_000
 #: What a case holds beside its results, often more than all the rest, and read by nobody here.
 PASSED_OVER = frozenset({"system-out", "system-err", "stackTrace"})
-#: Results that end a case red.
-FINAL = frozenset({"failure", "error"})
-#: Names by how they are written without capitals: a failure is one, however a tool spells it.
-SPELLED = {
-    name.lower(): name
-    for name in (
-        *("testsuites", "testsuite", "testcase", "failure", "error", "skipped", "property", "properties"),
-        *("flakyFailure", "flakyError", "rerunFailure", "rerunError", "stackTrace", "system-out", "system-err"),
-    )
-}
-#: Encodings that the parser knows by itself; all others are turned into the first of them.
-KNOWN = frozenset({"utf-8", "utf-16", "ascii", "iso8859-1"})
-#: Codecs of Python that are no encodings of documents.
-NO_ENCODINGS = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "utf-7"})
-DECLARED = re.compile(rb"^<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._:-]{1,40})[\"']")
-WHOLE = re.compile(r"\s{0,9}\+?([0-9]{1,15})(?:\.0{1,6})?\s{0,9}")
-COUNTS = ("tests", "failures", "errors")
-
-
-@dataclass(eq=False, slots=True)
-class ReadSuite:
-    """A suite as far as it is read; `top` is the outermost one that it lies in, `inner` the names below that one.
-
-    Cases beside all suites have the root.
-    """
-
-    name: str
-    hostname: str = ""
-    timestamp: str = ""
-    parent: ReadSuite | None = None
-    claimed: dict[str, int] = field(default_factory=dict)
-    properties: dict[str, str] = field(default_factory=dict)
-    held: int = 0
-    red: int = 0
-    top: ReadSuite = field(init=False)
-    inner: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Know the outermost suite, and the names below it, once for all of the cases."""
-        around = self.parent
-        below = around is not None and around.parent is not None
-        self.top = around.top if around is not None and below else self
-        self.inner = (*around.inner, self.name) if around is not None and below else ()
-
-
-@dataclass(eq=False, slots=True)
-class ReadCase:
-    """One test case with its results, as junitparser tells them apart."""
-
-    suite: ReadSuite
-    attributes: dict[str, str]
-    results: list[Any]
-    name: str = field(init=False)
-    classname: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Take the blanks off the names, with which some runners begin them."""
-        self.name = self.attributes.get("name", "").strip()
-        self.classname = self.attributes.get("classname", "").strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Why a report cannot be taken at its word; `about` is failures, tests, or number where a count is none."""
-
-    about: str
-    reason: str
-    suite: ReadSuite
+SUITES = frozenset({"testsuite", "testsuites"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +53,7 @@ def read_document(path: Path, take: Callable[[ReadCase], None]) -> ReadDocument:
     reader = _Reader(take)
     try:
         with path.open("rb") as file:
-            parser, recode = _parser_for(file.peek(CHUNK)[:400])
+            parser, recode = parser_for(file.peek(CHUNK)[:400])
             reader.attend(parser)
             while chunk := file.read(CHUNK):
                 digest.update(chunk)
@@ -124,40 +70,6 @@ def read_document(path: Path, take: Callable[[ReadCase], None]) -> ReadDocument:
     return ReadDocument(digest.hexdigest(), tuple(reader.doubts), reader.root)
 
 
-def _parser_for(start: bytes) -> tuple[Any, Callable[..., bytes] | None]:
-    """Return a parser for the encoding that a file begins in, and what turns another one into UTF-8."""
-    found = DECLARED.match(start.removeprefix(codecs.BOM_UTF8))
-    if found is None:
-        return expat.ParserCreate(), None
-    name = found[1].decode("ascii")
-    "".encode(name)  # refuses what is unknown, and codecs that are no encoding of text
-    known = codecs.lookup(name).name
-    if known in KNOWN:
-        return expat.ParserCreate(), None
-    if known.replace("_", "-") in NO_ENCODINGS:
-        raise LookupError(f"the encoding {name!r} is refused")
-    decoder = codecs.getincrementaldecoder(name)()
-    return expat.ParserCreate("utf-8"), lambda chunk, final: decoder.decode(chunk, final).encode("utf-8")
-
-
-class _Text:
-    """The beginning and the end of a text."""
-
-    def __init__(self) -> None:
-        self.head, self.tail = "", ""
-
-    def add(self, data: str) -> None:
-        room = TEXT // 2 - len(self.head)
-        if room > 0:
-            self.head += data[:room]
-            data = data[room:]
-        if data:
-            self.tail = (self.tail + data)[-TEXT // 2 :]
-
-    def whole(self) -> str:
-        return self.head + self.tail
-
-
 class _Reader:
     """Follows the parser through one document."""
 
@@ -168,10 +80,15 @@ class _Reader:
         self._suite: ReadSuite | None = None
         self._names: list[str] = []
         self._case: Element | None = None
+        self._case_depth = 0  # 0 for a case that the file has not: a suite's own failure
         self._result: Element | None = None
-        self._text: _Text | None = None
+        self._result_depth = 0
+        self._filled = False
+        self._said = NOTHING
+        self._text: KeptText | None = None
         self._property: str | None = None
         self._passed_over = 0
+        self._unknown: set[tuple[ReadSuite, str]] = set()
 
     def attend(self, parser: Any) -> None:
         parser.buffer_text = True
@@ -182,118 +99,142 @@ class _Reader:
         parser.StartDoctypeDeclHandler = _refuse
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        name = name.rpartition(":")[2]
-        name = SPELLED.get(name.lower(), name)
+        tag = tag_of(name)
         if len(self._names) >= DEPTH:
             raise RecordError(f"elements lie deeper than {DEPTH} in each other")
-        self._names.append(name)
-        if self._passed_over or name in PASSED_OVER:
+        self._names.append(tag)
+        if self._passed_over or tag in PASSED_OVER:
             self._passed_over += 1
+            if tag in FINAL and self._suite is not None:
+                self._amid_output(tag, attributes)
         elif self._suite is None:
-            self._begin(name, attributes)
+            self._begin(tag, name, attributes)
         elif self._case is not None:
-            self._inside_case(name, attributes)
-        elif name == "testsuite":
-            self._suite = _suite(attributes, self._suite)
-            self._count(self._suite, attributes)
-        elif name == "testcase":
+            self._inside_case(tag, name, attributes)
+        elif tag in SUITES:
+            self._suite = suite_of(attributes, self._suite)
+        elif tag == "testcase":
+            self._case_depth = len(self._names)
+            self._said, attributes = read_attributes(attributes)
             self._case = Element("testcase", attributes)
-        elif name in FINAL:
+        elif tag == "property":
+            self._property = attributes.get("name") or None
+            if self._property:
+                self._suite.properties.setdefault(self._property, attributes.get("value", "")[:1000])
+                self._text = None if attributes.get("value") else KeptText()
+        elif tag in FINAL or tag == "errors" or (tag != "properties" and said_by(attributes).outcome in RED):
             # a suite that could not run says so in the place of its tests
-            self._case = Element("testcase", {"name": self._suite.name or "suite"})
-            self._inside_case(name, attributes)
-        elif name == "property" and attributes.get("name"):
-            self._property = attributes["name"]
-            self._suite.properties.setdefault(self._property, attributes.get("value", "")[:1000])
-            self._text = None if attributes.get("value") else _Text()
+            self._case, self._case_depth = Element("testcase", {"name": self._suite.name or "suite"}), 0
+            self._inside_case(tag, name, attributes)
 
-    def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        if name not in {"testsuites", "testsuite"}:
+    def _begin(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        if tag not in SUITES:
             raise RecordError(f"it is no JUnit report: its root is <{name[:40]}>, not <testsuites> or <testsuite>")
-        self.root = self._suite = ReadSuite(attributes.get("name", "").strip()[:400])
-        if name == "testsuite":
-            self._suite = _suite(attributes, self.root)
-        self._count(self._suite, attributes)
+        if tag == "testsuites":
+            self.root = self._suite = suite_of(attributes, None)
+        else:
+            self.root = ReadSuite(attributes.get("name", "").strip()[:400])
+            self._suite = suite_of(attributes, self.root)
 
-    def _inside_case(self, name: str, attributes: dict[str, str]) -> None:
+    def _inside_case(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         assert self._case is not None
-        if self._result is None and name not in {"properties", "property"}:
-            self._result = Element(name, {key: value[:TEXT] for key, value in attributes.items()})
+        around = self._result.tag if self._result is not None else ""
+        self._filled = True
+        if around in SETTLED or (around == "skipped" and not (tag in FINAL and is_known(name))):
+            return
+        if tag not in RESULTS and tag != "property" and said_by(attributes).outcome in RED:
+            self._case.append(Element("error", {"type": name[:100]}))
+        if tag in RESULTS or (not around and tag not in {"properties", "property"}):
+            self._result = Element(tag, {key: value[:TEXT] for key, value in attributes.items()})
             self._case.append(self._result)
-            self._text = _Text()
+            self._result_depth, self._text, self._filled = len(self._names), KeptText(), False
+
+    def _amid_output(self, tag: str, attributes: dict[str, str]) -> None:
+        """Take a failure in the midst of output for one: runners write output as text."""
+        assert self._suite is not None
+        if self._result is not None and self._result.tag in SETTLED:
+            return
+        if self._case is not None:
+            self._case.append(Element(tag, attributes))
+            return
+        self._case = Element("testcase", {"name": self._suite.name or "suite"})
+        self._case.append(Element(tag, attributes))
+        self._finish(claimed=False)
 
     def _data(self, data: str) -> None:
         if self._text is not None and not self._passed_over:
             self._text.add(data)
 
     def _end(self, name: str) -> None:
-        name = self._names.pop()
+        depth = len(self._names)
+        tag = self._names.pop()
         if self._passed_over:
             self._passed_over -= 1
-            return
-        assert self._suite is not None
-        if self._result is not None and self._result.tag == name:
-            self._result.text = self._text.whole() if self._text is not None else ""
-            self._result = self._text = None
-            if self._case is not None and self._names[-1:] != ["testcase"] and self._names[-1].startswith("testsuite"):
+        elif self._result is not None and depth == self._result_depth:
+            self._end_result(self._result, name)
+            if not self._case_depth:
                 self._finish(claimed=False)
-        elif name == "testcase" and self._case is not None:
-            self._finish(claimed=True)
-        elif name == "property" and self._property is not None:
-            if self._text is not None and self._case is None:
+        elif self._case is not None:
+            if depth == self._case_depth:
+                self._finish(claimed=True)
+        elif self._suite is None:
+            return
+        elif tag == "property" and self._property is not None:
+            if self._text is not None:
                 self._suite.properties[self._property] = self._text.whole().strip()[:1000]
             self._property, self._text = None, None
-        elif name in {"testsuite", "testsuites"} and self._case is None:
-            self._close()
+        elif tag in SUITES:
+            self.doubts += self._suite.close()
+            self._suite = self._suite.parent or self._suite
+
+    def _end_result(self, result: Element, name: str) -> None:
+        """Take in the text; names that only we read as a result may say by it that there is none."""
+        assert self._case is not None
+        result.text = self._text.whole() if self._text is not None else ""
+        self._result = self._text = None
+        if is_known(name):
+            return
+        told = {"type": name[:100]}
+        if result.tag not in RESULTS:
+            outcome = None if self._filled else spoken(name, result.text)
+            if outcome in RED or outcome == "skipped":
+                self._case.append(Element("error" if outcome in RED else outcome, told))
+            return
+        said = plain(result.text[:100]) or plain(result.get("value", "")[:100])
+        if said in NO or (result.tag == "errors" and not said and not self._filled):
+            self._case.remove(result)
+        else:
+            result.tag = "error" if result.tag == "errors" else result.tag
+            result.attrib.setdefault("type", told["type"])
 
     def _finish(self, *, claimed: bool) -> None:
         """Hand a case on, with its results as junitparser knows them; most cases have none."""
         case, self._case = self._case, None
         assert case is not None
         assert self._suite is not None
+        said, self._said = self._said, NOTHING
         results: list[Any] = []
+        red = int(said.outcome in RED)
+        if not claimed and not len(case):
+            return
         if len(case):
             from junitparser import xunit2
 
             results = list(xunit2.TestCase.fromelem(case))  # type: ignore[no-untyped-call]
+            red = max(red, sum(each.tag in FINAL for each in case))
         self._suite.held += claimed
-        self._suite.red += sum(each.tag in FINAL for each in case)
-        self._take(ReadCase(self._suite, case.attrib, results))
+        self._suite.red += red
+        if said.unknown and not any(each.tag in RESULTS for each in case):
+            self._doubt(said.unknown, case.get("name", ""))
+        self._take(ReadCase(self._suite, case.attrib, results, said))
 
-    def _close(self) -> None:
-        suite = self._suite
-        assert suite is not None
-        claimed = suite.claimed
-        whose = f"suite {suite.name!r}" if suite.parent is not None and suite.name else "the report"
-        red = claimed.get("failures", 0) + claimed.get("errors", 0)
-        if red > suite.red:
-            self.doubts.append(
-                Doubt("failures", f"{whose} claims {red} failures and errors and holds {suite.red}", suite)
-            )
-        if claimed.get("tests", 0) > suite.held:
-            reason = f"{whose} claims {claimed['tests']} tests and holds {suite.held}"
-            self.doubts.append(Doubt("tests", reason, suite))
-        if suite.parent is not None:
-            suite.parent.held += suite.held
-            suite.parent.red += suite.red
-            self._suite = suite.parent
-
-    def _count(self, suite: ReadSuite, attributes: dict[str, str]) -> None:
-        for name in COUNTS:
-            said = attributes.get(name, "")
-            if not said.strip():
-                continue
-            found = WHOLE.fullmatch(said)
-            if found is not None:
-                suite.claimed[name] = int(found[1])
-            else:
-                reason = f"the report's number of {name} is {said[:40]!r}"
-                self.doubts.append(Doubt("number", reason, suite))
-
-
-def _suite(attributes: dict[str, str], parent: ReadSuite) -> ReadSuite:
-    name, host, timestamp = (attributes.get(key, "").strip()[:400] for key in ("name", "hostname", "timestamp"))
-    return ReadSuite(name, host, timestamp, parent)
+    def _doubt(self, word: str, name: str) -> None:
+        """Note a word that nobody knows, once for all cases of a suite that say it."""
+        assert self._suite is not None
+        if (self._suite, word) not in self._unknown:
+            self._unknown.add((self._suite, word))
+            reason = f"test {name[:200]!r} says {word}, a word that is not known"
+            self.doubts.append(Doubt("word", reason, self._suite))
 
 
 def _refuse(*_: object) -> None:

@@ -10,7 +10,7 @@ from pytest_fireloop.inside.colour import without_colour
 from pytest_fireloop.inside.printed import own_places
 from pytest_fireloop.inside.signature import FailureFacts, cause, signature
 from pytest_fireloop.observe.failure_text import facts_of, named_exception
-from pytest_fireloop.observe.junit_document import ReadCase
+from pytest_fireloop.observe.junit_case import ReadCase
 from pytest_fireloop.observe.record import Failure
 
 MESSAGE_LIMIT = 4_000
