@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_fireloop.observe.junit_case import ATTEMPTS, CaseResult, ReadCase, result_of
+from pytest_fireloop.observe.junit_case import ATTEMPTS, NOT_RUN, CaseResult, ReadCase, result_of
 from pytest_fireloop.observe.junit_document import read_document
 from pytest_fireloop.observe.junit_failure import failure_of, root_in
 from pytest_fireloop.observe.junit_suite import Doubt, ReadSuite
@@ -73,13 +73,21 @@ class SuiteRun:
             failure = None if failure is None else replace(failure, nodeids=(node,))
         if before is not None:
             self.repeated.add(node)
-            if not self.last and ATTEMPTS.index(test.outcome) < ATTEMPTS.index(before.outcome):
-                test, failure = before, self.failures.get(node)
-            test = test._replace(reruns=before.reruns + test.reruns + 1)
+            kept, other = (before, test) if self._stays(before.outcome, test.outcome) else (test, before)
+            if kept is before:
+                failure = self.failures.get(node)
+            # only an attempt that failed makes a pass a second one
+            test = kept._replace(reruns=before.reruns + test.reruns + (other.outcome in RED))
         self.tests[node], self.owners[node] = test, owner
         self.failures.pop(node, None)
         if failure is not None:
             self.failures[node] = failure
+
+    def _stays(self, before: str, said: str) -> bool:
+        """Whether an earlier result counts more: the worse one, or with `last` the one that ran beside one that did not."""
+        if self.last:
+            return said in NOT_RUN and before not in NOT_RUN
+        return ATTEMPTS.index(said) < ATTEMPTS.index(before)
 
     def _failure(self, case: ReadCase, said: CaseResult) -> Failure:
         if not self.root:

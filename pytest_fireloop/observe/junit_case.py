@@ -24,6 +24,8 @@ FLAKY = frozenset({"FlakyFailure", "FlakyError"})
 RERUNS = frozenset({"RerunFailure", "RerunError"})
 #: Results of several attempts at one test: what ran says more than what did not.
 ATTEMPTS = ("skipped", "xfailed", "passed", "error", "failed")
+#: Results that mend no failure before them.
+NOT_RUN = frozenset({"skipped", "xfailed"})
 #: A skip of these types expects its failure.
 EXPECTED = frozenset({"pytest.xfail", "todo"})
 #: CTest says in the words of a skip whether a test skipped itself; else it could not be started.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fireloop.observe.junit import read_junit, read_report
+from pytest_fireloop.observe.junit import joined, read_junit, read_report
 from pytest_fireloop.observe.record import RecordError
 
 DATA = Path(__file__).parents[1] / "data" / "junit"
@@ -58,7 +58,35 @@ def test_what_a_runner_says(name: str) -> None:
 def test_attempts_of_a_test_are_told() -> None:
     surefire = {test.nodeid.rpartition("::")[2]: test.reruns for test in read_junit(DATA / "surefire.xml").tests}
     assert surefire == {"adds": 0, "rounds": 1, "waits": 1, "connects": 2, "loads": 0, "later": 0}
-    assert [test.reruns for test in read_junit(DATA / "pytest92-reruns.xml").tests] == [1, 1]
+    # pytest-rerunfailures writes an attempt that failed as one that passed
+    assert [test.reruns for test in read_junit(DATA / "pytest92-reruns.xml").tests] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "worst", "last", "mended"),
+    [
+        ("f.", "failed", "passed", True), ("ff.", "failed", "passed", True), (".f.", "failed", "passed", True),
+        ("e.", "error", "passed", True), ("fs", "failed", "failed", False), ("es", "error", "error", False),
+        ("fx", "failed", "failed", False), ("f.s", "failed", "passed", True), ("fs.", "failed", "passed", True),
+        ("...", "passed", "passed", False), (".s", "passed", "passed", False), ("s.", "passed", "passed", False),
+        ("ss", "skipped", "skipped", False), ("sf", "failed", "failed", False), (".f", "failed", "failed", False),
+        (".x", "passed", "passed", False), ("xs", "xfailed", "skipped", False), ("fe", "failed", "error", False),
+    ],
+)  # fmt: skip
+def test_only_a_pass_mends_a_failure(tmp_path: Path, attempts: str, worst: str, last: str, mended: bool) -> None:
+    said = {".": "", "f": "<failure/>", "e": "<error/>", "s": "<skipped/>", "x": '<skipped type="pytest.xfail"/>'}
+    cases = [f'<testcase classname="a" name="b">{said[each]}</testcase>' for each in attempts]
+    for texts in (["".join(cases)], cases):  # in one report, and in several
+        paths = [tmp_path / f"{number}.xml" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(f'<testsuite name="s">{text}</testsuite>')
+        for by_last, outcome in ((False, worst), (True, last)):
+            reports = [read_report(path, last=by_last) for path in paths]
+            whole = joined((run for report in reports for run in report.runs), last=by_last)
+            (test,) = whole.record("s", "s").tests
+            assert test.outcome == outcome
+            assert bool(test.reruns and test.outcome == "passed") is (mended and by_last)
+            assert bool(whole.failures) is (outcome in {"failed", "error"})
 
 
 def test_two_tests_of_one_name_are_no_attempts_of_one() -> None:
