@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from pytest_fireloop.cli.arguments import Parser, usage_error
 from pytest_fireloop.inside.signature import signature
@@ -13,6 +16,7 @@ from pytest_fireloop.observe.environments import of_path
 from pytest_fireloop.observe.failure_text import facts_of
 from pytest_fireloop.observe.junit import read_junit
 from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
+from pytest_fireloop.observe.report_file import refuse_named_pipe
 from pytest_fireloop.show.causes import cause_lines
 
 PROGRAM = "fireloop signature"
@@ -36,6 +40,7 @@ def main(argv: Sequence[str]) -> int:
     where = ""
     try:
         if options.records:
+            refuse_named_pipe(Path(options.records))
             for number, line in enumerate(Path(options.records).read_text(encoding="utf-8").splitlines(), start=1):
                 where = f"{options.records}:{number}: "
                 if line.strip():
@@ -51,8 +56,22 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _read(path: Path) -> RunRecord:
-    """Read a record or a report, whichever it is by its first character."""
+def _read(path: Path, environment: str = "") -> RunRecord:
+    """Read a record or a report, whichever it is by its first character; what can be read only once is copied before."""
+    refuse_named_pipe(path)
     with path.open("rb") as file:
+        if not file.seekable():
+            return _read_copy(file, path)
         start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return read_junit(path, of_path(path)) if start.startswith(b"<") else read_record(path)
+    return read_junit(path, environment or of_path(path)) if start.startswith(b"<") else read_record(path)
+
+
+def _read_copy(file: BinaryIO, path: Path) -> RunRecord:
+    with tempfile.TemporaryDirectory(prefix="fireloop-") as folder:
+        copy = Path(folder) / "input"
+        with copy.open("wb") as target:
+            shutil.copyfileobj(file, target)
+        try:
+            return _read(copy, of_path(path))
+        except RecordError as error:
+            raise RecordError(str(error).replace(str(copy), str(path))) from error

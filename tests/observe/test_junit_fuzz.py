@@ -22,6 +22,8 @@ ATTRIBUTES = ("name", "classname", "time", "tests", "failures", "errors", "skipp
               "hostname", "timestamp", "value")  # fmt: skip
 #: What may hold elements that are no part of the report.
 HIDING = ("system-out", "system-err", "testcase", "failure", "error", "skipped", "flakyFailure", "rerunError", "x")
+#: What lies in an attempt that was mended is its own.
+MENDED = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
 ENCODINGS = ("utf-16", "utf-7", "cp037", "ascii", "big5", "hex", "unicode_escape", "utf-32")
 
 
@@ -106,15 +108,21 @@ def evidence(content: bytes) -> bool:
     except (ET.ParseError, LookupError, ValueError):
         # the other reader knows fewer encodings
         return b"encoding" in content[:200] and b"testcase" in content
-    cases = [node for node in root.iter() if node.tag.rpartition("}")[2] == "testcase"]
+    cases = [node for node in root.iter() if local(node) == "testcase"]
+    mended = {inner for node in root.iter() if local(node) in MENDED for inner in node.iter()}
+    expected = {inner for case in cases if is_expected(case) for inner in case.iter()}
+    red = {node for node in root.iter() if local(node) in {"failure", "error"}} - mended - expected
     hidden = {inner for node in root.iter() if node.tag in HIDING for inner in node.iter() if inner is not node}
     seen = [case for case in cases if case not in hidden]
-    return bool(seen) and not any(is_red(case) for case in seen)
+    return bool(seen) and not red
 
 
-def is_red(case: ET.Element) -> bool:
-    expected = any(child.tag == "skipped" and child.get("type") in {"todo", "pytest.xfail"} for child in case)
-    return not expected and any(child.tag in {"failure", "error"} for child in case)
+def local(node: ET.Element) -> str:
+    return node.tag.rpartition("}")[2]
+
+
+def is_expected(case: ET.Element) -> bool:
+    return any(child.tag == "skipped" and child.get("type") in {"todo", "pytest.xfail"} for child in case)
 
 
 def test_a_thousand_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,15 @@ def test_a_failure_at_any_depth_of_a_case_is_red(tmp_path: Path, around: str, re
     assert of_case(tmp_path, around.format(f'<{result} message="m">text</{result}>')) == outcome
 
 
+@pytest.mark.parametrize("kind", ["todo", "pytest.xfail"])
+def test_an_expected_failure_inside_excuses_nothing_beside_it(tmp_path: Path, kind: str) -> None:
+    inner = f'<testcase name="b"><skipped type="{kind}"/></testcase>'
+    assert of_case(tmp_path, f"{inner}<x><failure/></x>") == "failed"
+    assert of_case(tmp_path, f"<x><failure/></x>{inner}") == "failed"
+    assert of_case(tmp_path, inner) == "skipped"
+    assert of_case(tmp_path, f'<skipped type="{kind}"/><failure/>') == "xfailed"
+
+
 @pytest.mark.parametrize("element", ["flakyFailure", "flakyError", "FlakyFailure"])
 @pytest.mark.parametrize("inner", ["<failure/>", "<system-out><failure/></system-out>", "<x><error/></x>"])
 def test_what_lies_in_an_attempt_that_was_mended_is_its_own(tmp_path: Path, element: str, inner: str) -> None:
