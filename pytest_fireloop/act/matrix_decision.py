@@ -18,6 +18,7 @@ from pytest_fireloop.judge.matrix import (
     decide_environment,
     decide_matrix,
     missing,
+    undecided,
 )
 from pytest_fireloop.observe.environments import named, of_run
 from pytest_fireloop.observe.junit import JunitReport, SuiteRun, joined, read_report
@@ -48,12 +49,13 @@ def decide_reports(asked: Asked) -> MatrixDecision:
     reports = [read_report(path, last=asked.last) for path in given]
     environments = _environments(asked, reports, given)
     names = [each.name for each in environments]
+    absent = [missing(name, names) for name in asked.expected or () if name not in names]
     if asked.folder is None:
-        absent = [name for name in asked.expected or () if name not in names]
-        return decide_matrix([*environments, *(missing(name, names) for name in absent)])
+        return decide_matrix([*environments, *absent])
     # imported where there is a history: most decisions have none
     from pytest_fireloop.act.lock import in_line
     from pytest_fireloop.act.matrix_history import MatrixHistory
+    from pytest_fireloop.remember.journal import JournalDamagedError
     from pytest_fireloop.remember.paths import make_private
 
     with ExitStack() as stack:
@@ -62,35 +64,50 @@ def decide_reports(asked: Asked) -> MatrixDecision:
             stack.enter_context(in_line(asked.folder))
         except OSError as error:
             raise RecordError(f"cannot use the folder {str(asked.folder)!r}: {error.strerror or error}") from error
-        past = stack.enter_context(closing(MatrixHistory(asked.folder, asked.profile)))
-        # without a list of its own, what was red before may not just stay away
-        expected = past.expected if asked.expected is None else asked.expected
-        absent = [name for name in expected if name not in names]
-        environments = past.compared(environments)
-        told = History()
-        doubtful = any(each.verdict == "false_green" for each in environments)
-        if not absent and not doubtful:
-            digest = hashlib.blake2b("".join(sorted(each.digest for each in reports)).encode(), digest_size=16)
-            environments, told = past.judge(
-                environments, digest=digest.hexdigest(), revision=asked.revision, at=time.time()
-            )
-    return decide_matrix([*environments, *(missing(name, names) for name in absent)], told)
+        try:
+            past = stack.enter_context(closing(MatrixHistory(asked.folder, asked.profile)))
+            left_out = tuple(name for name in past.red if name not in names)
+            if asked.expected is None:
+                # without a list of its own, what was red before may not just stay away
+                absent, left_out = [missing(name, names, str(asked.folder)) for name in left_out], ()
+            environments = past.compared(environments)
+            told = History()
+            doubtful = any(each.verdict == "false_green" for each in environments)
+            if not absent and not doubtful:
+                digest = hashlib.blake2b("".join(sorted(each.digest for each in reports)).encode(), digest_size=16)
+                environments, told = past.judge(
+                    environments, digest=digest.hexdigest(), revision=asked.revision, at=time.time()
+                )
+        except JournalDamagedError as error:
+            return undecided([*environments, *absent], str(error))
+    left_out = tuple(name for name in left_out if name not in {each.name for each in absent})
+    return decide_matrix([*environments, *absent], replace(told, left_out=left_out))
 
 
 def _paths(words: Sequence[str]) -> dict[Path, str]:
     """Return each report once with the name given to it; a pattern that no shell filled in is filled in here."""
     paths: dict[Path, str] = {}
     for word in words:
-        name, pattern = "", word
-        if not os.path.lexists(word) and "=" in word.partition("/")[0]:
-            name, _, pattern = word.partition("=")
-            if not named(name):
-                raise RecordError(f"{word!r} names no environment; write ENV=REPORT.xml")
+        name, pattern = _given(word)
         found = [pattern] if os.path.lexists(pattern) or not glob.has_magic(pattern) else sorted(glob.glob(pattern))
         if not found:
             raise RecordError(f"no report matches {pattern!r}")
         paths |= {Path(path): named(name) for path in found}
     return paths
+
+
+def _given(word: str) -> tuple[str, str]:
+    """Return the name before a report, empty where it has none, and its path or pattern; a file of the whole name wins."""
+    name, sign, pattern = word.partition("=")
+    if not sign or os.path.lexists(word) or ("/" in name and (glob.glob(word) or not _is_there(pattern))):
+        return "", word
+    if not named(name):
+        raise RecordError(f"{word!r} names no environment; write ENV=REPORT.xml")
+    return name, pattern
+
+
+def _is_there(pattern: str) -> bool:
+    return os.path.lexists(pattern) or bool(glob.glob(pattern))
 
 
 def _environments(asked: Asked, reports: Sequence[JunitReport], given: Mapping[Path, str]) -> list[EnvironmentDecision]:

@@ -17,7 +17,8 @@ from pytest_fireloop.judge.judge import Decision, begin, decide
 from pytest_fireloop.judge.matrix import STUCK, EnvironmentDecision, History
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.observe.changes import ChangeSet
-from pytest_fireloop.observe.delta import Delta, compare
+from pytest_fireloop.observe.delta import compare
+from pytest_fireloop.observe.lost import lost_failures
 from pytest_fireloop.observe.past_run import PastRun, stored
 from pytest_fireloop.observe.record import RecordError
 from pytest_fireloop.remember.journal import MATRIX, Journal
@@ -47,7 +48,7 @@ class MatrixHistory:
         self._journal.close()
 
     @property
-    def expected(self) -> list[str]:
+    def red(self) -> list[str]:
         """Environments that were red in the last run of the open loop: without their reports nothing is green."""
         if self._loop is None:
             return []
@@ -57,7 +58,7 @@ class MatrixHistory:
 
     def compared(self, environments: Sequence[EnvironmentDecision]) -> list[EnvironmentDecision]:
         """Return the decisions with what changed in each environment since its last run."""
-        return [replace(each, delta=self._delta(each)) for each in environments]
+        return [self._compared(each) for each in environments]
 
     def judge(
         self, environments: Sequence[EnvironmentDecision], *, digest: str, revision: str, at: float
@@ -185,14 +186,15 @@ class MatrixHistory:
         }
         self._journal.add_iteration(loop_id, number, row)
 
-    def _delta(self, each: EnvironmentDecision) -> Delta | None:
+    def _compared(self, each: EnvironmentDecision) -> EnvironmentDecision:
         found = self._journal.last_run(f"{NAME}{BETWEEN}{each.name}")
         if found is None or each.record is None:
-            return None
+            return each
         try:
-            return compare(PastRun.from_json(*found), each.record)
+            before = PastRun.from_json(*found)
         except RecordError:
-            return None
+            return each
+        return replace(each, delta=compare(before, each.record), lost=lost_failures(before, each.record))
 
     def _store(self, environments: Sequence[EnvironmentDecision]) -> None:
         for each in environments:

@@ -12,10 +12,8 @@ from pathlib import Path
 from pytest_fireloop.act.matrix_decision import Asked, decide_reports
 from pytest_fireloop.cli.arguments import Parser, usage_error
 from pytest_fireloop.judge.matrix import MatrixDecision
-from pytest_fireloop.judge.verdict import EXIT_CODES
 from pytest_fireloop.observe.environments import PROPERTY, SOURCES, named
 from pytest_fireloop.observe.record import RecordError
-from pytest_fireloop.remember.journal import JournalDamagedError
 
 PROGRAM = "fireloop decide"
 EPILOG = """\
@@ -31,9 +29,9 @@ def main(argv: Sequence[str]) -> int:
         _write(options, decision)
     except RecordError as error:
         return usage_error(PROGRAM, str(error))
-    except JournalDamagedError as error:
-        usage_error(PROGRAM, str(error))
-        return EXIT_CODES["circuit_open"]
+    past = decision.history
+    if past is not None and past.loop_id is None and past.reason:
+        usage_error(PROGRAM, past.reason)
     for each in decision.environments:
         if each.verdict == "usage":
             usage_error(PROGRAM, f"{each.name}: {each.reason}")
@@ -41,14 +39,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _asked(options: Namespace) -> Asked:
-    expected = [found for names in options.expect for name in names.split(",") if (found := named(name))]
+    expected = [name for names in options.expect for name in names]
     return Asked(
         reports=tuple(options.reports),
         expected=expected if options.expect else None,
         source=options.environment,
         last=options.repeated == "last",
         subtests=options.subtests,
-        folder=None if options.fire_loop_dir is None else Path(options.fire_loop_dir),
+        folder=options.fire_loop_dir,
         revision=options.revision,
         profile=options.profile,
     )
@@ -72,6 +70,7 @@ def _parser() -> Parser:
     add(
         "--expect",
         action="append",
+        type=_names,
         default=[],
         metavar="ENV,...",
         help="environments that must have a report; repeatable",
@@ -90,7 +89,12 @@ def _parser() -> Parser:
         help="which result of a test counts that is there several times; last where your runner writes its reruns so",
     )
     add("--subtests", action="store_true", help="reports count passed subtests, as pytest does, which they do not hold")
-    add("--fire-loop-dir", metavar="DIR", help="keep a history in DIR, such as a cache folder, and judge against it")
+    add(
+        "--fire-loop-dir",
+        type=_folder,
+        metavar="DIR",
+        help="keep a history in DIR, such as a cache folder, and judge against it",
+    )
     add(
         "--revision",
         default="",
@@ -108,6 +112,20 @@ def _parser() -> Parser:
         help="a summary for a job's page, added to FILE or printed",
     )
     return made
+
+
+def _names(text: str) -> list[str]:
+    """Refuse what a variable that is not set leaves: a check that is asked for is never switched off by it."""
+    names = [found for name in text.split(",") if (found := named(name))]
+    if not names:
+        raise argparse.ArgumentTypeError(f"{text!r} names no environment; is a variable empty?")
+    return names
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} names no folder; is a variable empty?")
+    return Path(text)
 
 
 def _page(text: str) -> str:

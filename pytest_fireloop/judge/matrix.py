@@ -9,6 +9,7 @@ from typing import Any
 from pytest_fireloop.judge.circuit import CLOSED
 from pytest_fireloop.judge.verdict import EXIT_CODES
 from pytest_fireloop.observe.delta import Delta
+from pytest_fireloop.observe.lost import LostFailures
 from pytest_fireloop.observe.record import GREEN, RunRecord
 
 #: From worst to best; the matrix is as its worst environment, but for those that are stuck while others get on.
@@ -38,6 +39,7 @@ class EnvironmentDecision:
     score: int | None = None
     health: str | None = None
     circuit: str | None = None
+    lost: LostFailures | None = None
 
     @property
     def flaky(self) -> list[str]:
@@ -56,6 +58,7 @@ class EnvironmentDecision:
             "collection_errors": len(self.record.collection_errors) if self.record else 0,
             "flaky": self.flaky,
             "delta": self.delta.to_json() if self.delta else None,
+            "lost_failures": self.lost.to_json() if self.lost is not None else None,
             "score": self.score,
             "health": self.health,
             "circuit": self.circuit,
@@ -64,13 +67,17 @@ class EnvironmentDecision:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the judge says of a matrix and its environments against the runs before; a stop is a reason of a rule."""
+    """What the judge says of a matrix and its environments against the runs before; a stop is a reason of a rule.
+
+    Environments that were red and neither have a report nor must have one are left out.
+    """
 
     stop: str | None = None
     loop_id: str | None = None
     iteration: int | None = None
     decision: Mapping[str, Any] | None = None
     reason: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class MatrixDecision:
                 "stop": past.stop,
                 "reason": past.reason,
                 "decision": past.decision,
+                "left_out": list(past.left_out),
             },
         }
 
@@ -119,10 +127,22 @@ def decide_environment(record: RunRecord, files: int = 1) -> EnvironmentDecision
     )
 
 
-def missing(name: str, known: Collection[str]) -> EnvironmentDecision:
-    """Return the decision on an environment that is expected and has no report."""
+def missing(name: str, known: Collection[str], history: str = "") -> EnvironmentDecision:
+    """Return the decision on an environment that is expected, by a list or a folder with a history, and has no report."""
     there = f"there are reports of {', '.join(sorted(known)[:10])}" if known else "there are no others"
-    return EnvironmentDecision(name, "usage", f"no report of this environment; {there}")
+    why = f", which was red in the last run of the history in {history!r}" if history else ""
+    what = (
+        "; give its report too, say with --expect which environments there must be, or keep one history for each "
+        "group of environments with a --fire-loop-dir of its own"
+        if history
+        else ""
+    )
+    return EnvironmentDecision(name, "usage", f"no report of this environment{why}{what}; {there}")
+
+
+def undecided(environments: Sequence[EnvironmentDecision], why: str) -> MatrixDecision:
+    """Return the decision where the history is there and cannot be read: nothing is green, for its circuit may be open."""
+    return MatrixDecision("circuit_open", tuple(environments), History(reason=why))
 
 
 def decide_matrix(environments: Sequence[EnvironmentDecision], history: History | None = None) -> MatrixDecision:

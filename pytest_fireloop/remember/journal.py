@@ -237,7 +237,9 @@ class Journal:
 
 
 def _damaged(path: Path, error: Exception) -> str:
+    import shlex  # here, for each run of pytest opens a journal, and hardly any is damaged
+
     return (
         f"cannot read the journal {str(path)!r}: {error}; the circuit stays open until it is mended: "
-        "move the file away, or run `fireloop reset`"
+        f"move the file away, or run `fireloop reset --fire-loop-dir {shlex.quote(str(path.parent.absolute()))}`"
     )

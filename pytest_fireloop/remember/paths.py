@@ -67,6 +67,11 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
     return None
 
 
+def is_history(folder: Path) -> bool:
+    """Whether a folder holds the history of a matrix, which may lie anywhere: no tree ever claimed it as its own."""
+    return (folder / "journal.sqlite").is_file() and _owner(folder) is None
+
+
 def claim(folder: Path, tree: Path) -> Path:
     """Create the folder, and note the tree that it belongs to: two trees in one would be taken for one loop."""
     make_private(folder)

@@ -29,6 +29,7 @@ def decision_lines(decision: MatrixDecision) -> Iterator[str]:
     past = decision.history
     if past is not None and past.loop_id is not None:
         yield one_line(f"loop {past.loop_id}, iteration {past.iteration}{_judged(decision)}", 300)
+    yield from (f"attention: {text}" for text in _attention(decision))
     yield f"decision: {WORDS[decision.verdict]} (exit {decision.exit_code})"
 
 
@@ -38,6 +39,7 @@ def decision_markdown(decision: MatrixDecision) -> str:
     past = decision.history
     if past is not None and past.loop_id is not None:
         parts.append(_escaped(f"Loop {past.loop_id}, iteration {past.iteration}{_judged(decision)}."))
+    parts += [f"**Attention:** {_escaped(text)}" for text in _attention(decision)]
     rows = ["| environment | decision | tests | why |", "|---|---|---|---|"]
     for each in decision.environments:
         counts = counts_line(each.record.counts) if each.record else "no report"
@@ -69,18 +71,35 @@ def decision_markdown(decision: MatrixDecision) -> str:
 
 
 def _news(each: EnvironmentDecision) -> Iterator[tuple[str, Sequence[str]]]:
-    if each.delta is not None:
-        yield from (
-            (title, nodes)
-            for title, nodes in (
-                ("newly failing", each.delta.newly_failing),
-                ("newly passing", each.delta.newly_passing),
-                ("removed", each.delta.removed),
-            )
-            if nodes
-        )
+    rows: list[tuple[str, Sequence[str]]] = []
+    if each.lost is not None:
+        rows += [("red before, now skipped", each.lost.skipped), ("red before, now gone", each.lost.gone)]
+    if each.delta is not None and each.record is not None:
+        removed = each.delta.removed
+        before = len(removed) + len(each.record.tests) - len(each.delta.added)
+        rows += [
+            ("newly failing", each.delta.newly_failing),
+            ("newly passing", each.delta.newly_passing),
+            (f"newly skipped, {len(each.delta.newly_skipped)}", each.delta.newly_skipped),
+            (f"removed, {len(removed)} of {before}", removed),
+        ]
+    yield from ((title, nodes) for title, nodes in rows if nodes)
     if each.flaky:
         yield "passed after a failure", each.flaky
+
+
+def _attention(decision: MatrixDecision) -> Iterator[str]:
+    """Return what may look like a success and is none."""
+    lost = [(each.name, len(each.lost)) for each in decision.environments if each.lost]
+    if lost:
+        total = sum(number for _, number in lost)
+        where = ", ".join(f"{one_line(name, NAME)}: {number}" for name, number in lost)
+        yield f"{total} test{'s' * (total > 1)} red in the run before, now skipped or gone ({where})"
+    past = decision.history
+    if past is not None and past.left_out:
+        yield f"red in the run before, now without a report: {', '.join(one_line(name, NAME) for name in past.left_out)}"
+    if past is not None and past.loop_id is None and past.reason:
+        yield one_line(past.reason, 600)
 
 
 def _groups(decision: MatrixDecision) -> tuple[CauseGroup, ...]:

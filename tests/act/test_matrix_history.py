@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -14,34 +15,39 @@ from pytest_fireloop.cli.fireloop import main
 DAY = 86_400
 
 
+def inner(said: str) -> str:
+    if said == "skip":
+        return "<skipped/>"
+    return f'<failure message="AssertionError: {said}">E   {said}</failure>' if said else ""
+
+
 class Nightly:
     """A job that runs each night with the same folder for its history."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.reports, self.state, self.capsys = folder / "reports", folder / "cache" / "state", capsys
-        self.number = 0
+        self.number, self.told = 0, ""
 
-    def night(self, *options: str, **environments: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        """Write a report for each environment, given as test to failure, and return code and decision."""
+    def night(self, *options: str, form: str = "--json", **environments: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """Write a report for each environment, given as test to failure or skip, and return code and decision."""
         self.number += 1
         files = []
         for name, tests in environments.items():
             path = self.reports / str(self.number) / f"junit.{name}.xml"
             path.parent.mkdir(parents=True, exist_ok=True)
             cases = "".join(
-                f'<testcase classname="tests.test_a" name="{test}">'
-                + (f'<failure message="AssertionError: {said}">E   {said}</failure>' if said else "")
-                + "</testcase>"
+                f'<testcase classname="tests.test_a" name="{test}">' + inner(said) + "</testcase>"
                 for test, said in tests.items()
             )
             stamp = f'timestamp="2026-01-{self.number:02}T03:00:00"'
             path.write_text(f'<testsuite name="pytest" {stamp} tests="{len(tests)}">{cases}</testsuite>')
             files.append(str(path))
-        return self.decide(*options, *files)
+        return self.decide(*options, *files, form=form)
 
-    def decide(self, *words: str) -> tuple[int, dict[str, Any]]:
-        code = main(["decide", "--json", "--fire-loop-dir", str(self.state), *words])
-        return code, json.loads(self.capsys.readouterr().out or "{}")
+    def decide(self, *words: str, form: str = "--json") -> tuple[int, dict[str, Any]]:
+        code = main(["decide", form, "--fire-loop-dir", str(self.state), *words])
+        self.told = self.capsys.readouterr().out
+        return code, json.loads(self.told or "{}") if form == "--json" else {}
 
     def pass_time(self, seconds: float) -> None:
         """Let all that was remembered have happened so much earlier."""
@@ -145,9 +151,109 @@ def test_a_damaged_history_fails_closed(nightly: Nightly) -> None:
     nightly.night(py311=STUCK)
     for path in nightly.state.glob("journal.sqlite*"):
         path.write_bytes(b"no database" * 100)
-    code, said = nightly.night(py311=STUCK)
-    assert (code, said) == (10, {})
-    assert nightly.night(py311=GREEN)[0] == 10
+    for tests in (STUCK, GREEN):
+        code, said = nightly.night(py311=tests)
+        assert (code, said["schema"], said["verdict"], said["exit_code"]) == (10, "fireloop.decision/1", "stuck", 10)
+        assert "cannot read the journal" in said["history"]["reason"]
+        assert [row["environment"] for row in said["environments"]] == ["py311"]
+
+
+@pytest.mark.parametrize("folder", [".cache/fireloop", "cache of $HOME's"])
+def test_the_advice_on_a_damaged_history_can_be_followed(
+    nightly: Nightly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nightly.state = Path(folder)
+    nightly.night(py311=STUCK)
+    for path in nightly.state.glob("journal.sqlite*"):
+        path.write_bytes(b"no database" * 100)
+    files = [str(nightly.reports / "1" / "junit.py311.xml")]
+    for option in ((), ("--markdown", "-")):
+        assert main(["decide", "--fire-loop-dir", folder, *option, *files]) == 10
+        captured = nightly.capsys.readouterr()
+        assert captured.err.count("\n") == 1
+        assert "cannot read the journal" in captured.out
+    advice = captured.err.split("`")[1]
+    assert shlex.split(advice)[3] == str(tmp_path / folder)
+    assert main(shlex.split(advice)[1:]) == 0
+    assert "is kept as" in nightly.capsys.readouterr().out
+    assert nightly.night(py311=STUCK)[0] == 1
+    assert nightly.night(py311=GREEN)[0] == 0
+
+
+def test_a_history_inside_the_tree_can_be_reset(
+    nightly: Nightly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nightly.state = Path(".cache/fireloop")
+    while nightly.night(py311=STUCK)[0] != 10:
+        assert nightly.number < 9
+    assert main(["reset", "--fire-loop-dir", ".cache/fireloop"]) == 0
+    nightly.capsys.readouterr()
+    assert nightly.night(py311=STUCK)[0] == 1
+    # what a tree's loop claimed stays where it may not lie
+    (nightly.state / "tree").write_text(str(tmp_path))
+    assert main(["reset", "--fire-loop-dir", ".cache/fireloop"]) == 4
+
+
+SKIPPED = {"test_a": "skip", "test_b": ""}
+
+
+@pytest.mark.parametrize(
+    ("now", "lost", "line"),
+    [
+        (SKIPPED, {"skipped": ["tests.test_a::test_a"], "gone": []}, "red before, now skipped: tests.test_a::test_a"),
+        (
+            {"test_b": ""},
+            {"skipped": [], "gone": ["tests.test_a::test_a"]},
+            "red before, now gone: tests.test_a::test_a",
+        ),
+        (GREEN, {"skipped": [], "gone": []}, ""),
+        (STUCK, {"skipped": [], "gone": []}, ""),
+    ],
+)
+def test_a_failure_that_shows_nothing_any_more_is_told(
+    nightly: Nightly, now: dict[str, str], lost: dict[str, list[str]], line: str
+) -> None:
+    for form in ("--json", "--repeated=worst", "--markdown=-"):
+        nightly.state = nightly.state.with_name(form)
+        nightly.night(py311=STUCK, py312=GREEN)
+        code, _ = nightly.night(py311=now, py312=GREEN, form=form)
+        said = nightly.told
+        assert code == (1 if now is STUCK else 0)
+        if form == "--json":
+            assert json.loads(said)["environments"][0]["lost_failures"] == lost
+        elif not line:
+            assert "ttention" not in said
+        elif form == "--markdown=-":
+            assert "**Attention:** 1 test red in the run before, now skipped or gone &#40;py311&#58; 1&#41;" in said
+        else:
+            assert f"  {line}\n" in said
+            last = "attention: 1 test red in the run before, now skipped or gone (py311: 1)"
+            assert said.splitlines()[-2:] == [last, "decision: green (exit 0)"]
+
+
+def test_how_many_tests_are_gone_is_told(nightly: Nightly) -> None:
+    nightly.night(py311={f"test_{number:02}": "" for number in range(50)})
+    nightly.night(py311={"test_00": ""}, form="--repeated=worst")
+    assert "  removed, 49 of 50: tests.test_a::test_01, " in nightly.told
+    nightly.night(py311={"test_00": "skip", "test_x": ""}, form="--repeated=worst")
+    assert "  newly skipped, 1: tests.test_a::test_00\n" in nightly.told
+    assert "removed" not in nightly.told
+
+
+def test_an_environment_that_was_red_and_is_left_out_is_told(nightly: Nightly) -> None:
+    nightly.night(py311=STUCK, py312=GREEN)
+    code, said = nightly.night("--expect", "py312", py312=GREEN)
+    assert (code, said["history"]["left_out"]) == (0, ["py311"])
+
+
+def test_an_environment_that_another_run_of_the_folder_showed_is_explained(nightly: Nightly) -> None:
+    nightly.night(py311=STUCK)
+    code, said = nightly.night(py312=GREEN)
+    reason = said["environments"][1]["reason"]
+    assert code == 4
+    assert all(each in reason for each in (str(nightly.state), "--expect", "--fire-loop-dir", "red in the last run"))
 
 
 def test_a_folder_that_cannot_be_used_is_one_line(

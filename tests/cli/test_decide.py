@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -133,6 +138,66 @@ def test_a_name_on_the_command_line_counts(tmp_path: Path) -> None:
     first, second = report(tmp_path / "1.xml", ""), report(tmp_path / "2.xml", "")
     assert main(["decide", "--expect", "linux,macos", f"linux={first}", f"macos={second}"]) == 0
     assert main(["decide", f"={first}"]) == 4
+
+
+def test_a_name_may_hold_a_slash_where_no_file_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report(tmp_path / "r.xml", "")
+    for word in ("os/linux=r.xml", "os/linux=*.xml"):
+        assert main(["decide", "--json", "--expect", "os/linux", word]) == 0
+        assert json.loads(capsys.readouterr().out)["environments"][0]["environment"] == "os/linux"
+    (tmp_path / "os").mkdir()
+    report(tmp_path / "os" / "linux=r.xml", RED)
+    for word in ("os/linux=r.xml", "os/linux=*.xml"):
+        assert main(["decide", word]) == 1
+    assert main(["decide", "os/other=absent.xml"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [*(("--expect", value) for value in ("", " ", ",,", " , ")), ("--fire-loop-dir", ""), ("--fire-loop-dir", " ")],
+)
+def test_a_variable_that_is_not_set_switches_nothing_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    path = report(tmp_path / "a.xml", "")
+    for words in ([option, value], [f"{option}={value}"], ["--expect", "a", option, value]):
+        with pytest.raises(SystemExit, match="4"):
+            main(["decide", *words, path])
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err.count("\n")) == ("", 1)
+        assert option in captured.err
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `fireloop` as a shell does; what hangs is ended, and fails."""
+    words = f"{shlex.quote(sys.executable)} -m pytest_fireloop.cli.fireloop"
+    shell = ["bash", "-c", command.replace("fireloop", words, 1)]
+    return subprocess.run(shell, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo") or shutil.which("bash") is None, reason="no named pipes or no bash here")
+@pytest.mark.parametrize("command", ["decide", "signature", "signature --records"])
+def test_a_named_pipe_is_one_line_and_what_a_shell_opens_is_read(tmp_path: Path, command: str) -> None:
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "link.xml").symlink_to("pipe.xml")
+    for name in ("pipe.xml", "link.xml"):
+        done = run(f"fireloop {command} {name}", tmp_path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+        assert "named pipe" in done.stderr
+        assert name in done.stderr
+    report(tmp_path / "r.xml", RED, "")
+    (tmp_path / "r.jsonl").write_text(json.dumps({"nodeid": "a::b", "exc_type": "OSError", "message": "m"}) + "\n")
+    plain = "r.jsonl" if "--records" in command else "r.xml"
+    told = run(f"fireloop {command} {plain}", tmp_path).stdout
+    for name in (f"<(sleep 0.1; cat {plain})", f"/dev/stdin < <(cat {plain})"):
+        done = run(f"fireloop {command} {name}", tmp_path)
+        assert (done.returncode, done.stderr) == (1 if command == "decide" else 0, "")
+        # the names of files tell environments
+        assert done.stdout.splitlines()[1:] == told.splitlines()[1:]
+        assert done.stdout
 
 
 @pytest.mark.parametrize("name", ["*.xml", "junit.*.xml", "absent.xml", "[ab].xml"])
