@@ -109,7 +109,7 @@ class Loop:
             self.check.end()
         if self.check.green_in_place and ending.verdict in {"limit", "circuit_open"}:
             why = f"{self.check.why_rejected()}{self.tree.hint(self.progress.baseline)}"
-            ending = Ending("false_green", f"the tests pass only as the agent left them: {why}")
+            ending = Ending("false_green", f"the tests pass only as the agent left them: {why}; {ending.reason}")
         if self.tree.latest is not None:
             self.progress.tree = self.tree.latest.tree
         summary = summarise(

@@ -58,6 +58,8 @@ def trace_iteration(seen: Observation) -> dict[str, Any]:
         facts["tokens"] = outcome.tokens
     if outcome and outcome.usd is not None:
         facts["usd"] = outcome.usd
+    if record is not None and not record.red and not record.sound_but(seen.flaky):
+        facts["believed"] = False
     if seen.integrity:
         facts["integrity"] = list(seen.integrity)
     return facts

@@ -29,6 +29,7 @@ class Facts:
 
     `clock_back_at` is when the circuit was asked and the clock had gone back behind its opening, where that happened; `forced` says that the iteration
     runs whatever the circuit says; `agent_back` that a person went on with the loop after its agent could not be called.
+    `believed` is False where no test is red and the run is no green one all the same: it was rejected, is incomplete, or ended otherwise.
     """
 
     iteration: int
@@ -57,6 +58,7 @@ class Facts:
     clock_back_at: float | None = None
     forced: bool = False
     agent_back: bool = False
+    believed: bool = True
 
     @property
     def is_evidence(self) -> bool:
@@ -128,6 +130,7 @@ class Facts:
             clock_back_at=_number(data.get("clock_back_at")),
             forced=data.get("forced") is True,
             agent_back=data.get("agent_back") is True,
+            believed=data.get("believed") is not False,
         )
 
 

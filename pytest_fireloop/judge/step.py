@@ -69,7 +69,7 @@ def first_step(facts: Facts, suite: Suite, flaky: Collection[str]) -> Step:
         tree=facts.tree,
         failing=_failing(suite, facts, {}, Moves(), flaky),
         passing=suite.passing(flaky),
-        green=suite.green,
+        green=suite.green and facts.believed,
         uncollected=len(facts.collection_errors),
     )
 
@@ -100,7 +100,7 @@ def next_step(
         failing,
         moves=moves,
         passing=suite.passing(flaky),
-        green=suite.green and not failing,
+        green=suite.green and not failing and facts.believed,
         taken_back=back and trees[facts.tree] <= before.passing,
         files=facts.files_changed,
         uncollected=len(facts.collection_errors),

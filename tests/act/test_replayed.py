@@ -119,6 +119,21 @@ def trip(loop: Loop) -> None:
     assert loop.decisions()[-1]["stop"] == "no_progress"
 
 
+@pytest.mark.parametrize("changes", [{"exit_code": 1}, {"complete": False}], ids=["ends otherwise", "incomplete"])
+def test_a_run_without_a_red_test_that_is_not_green_is_judged_like_a_red_one(
+    loop: Loop, changes: dict[str, Any]
+) -> None:
+    loop.run(RED)
+    loop.edit()
+    green = dict.fromkeys(RED, "passed")
+    for _ in range(4):
+        loop.now += 10
+        assert loop.run(green, **changes)
+    assert [row["stop"] for row in loop.decisions()] == [None, None, None, "no_progress"]
+    assert not loop.run(green, **changes)
+    same_as_replayed(loop)
+
+
 @pytest.mark.parametrize("profile", ["balanced", "strict", "aggressive"])
 @pytest.mark.parametrize("seed", range(4))
 def test_any_live_loop_replays_to_its_own_decisions(loop: Loop, seed: int, profile: str) -> None:

@@ -287,7 +287,31 @@ def probe_during_an_outage() -> Loop:
     return loop.idle(agent="rate_limited").idle(agent="error").idle(agent="rate_limited").step(fix=["r1", "r2", "r3"])
 
 
+def green_not_believed(loop: Loop, **facts: Any) -> Loop:
+    """Add a run in which no test is red, and which is rejected all the same."""
+    return loop.step(fix=["a", "b", "c"], believed=False, **facts)
+
+
+def real_edits_against_a_rejection() -> Loop:
+    loop = green_not_believed(Loop()).times(7, lambda each: each.step(believed=False))
+    return loop.step()
+
+
+def rejected_idle_and_then_mended() -> Loop:
+    return green_not_believed(Loop()).times(2, lambda each: each.idle(believed=False)).step()
+
+
+def rejected_at_each_second_edit_of_a_climb() -> Loop:
+    loop = Loop(red=names(5))
+    for name in names(5):
+        loop.step(fix=[name], believed=False).step(move=True)
+    return loop
+
+
 LEFT_ALONE = (
+    real_edits_against_a_rejection,
+    rejected_idle_and_then_mended,
+    rejected_at_each_second_edit_of_a_climb,
     timeouts_that_leave_fixes,
     crashes_between_fixes,
     denied_but_fixing,
@@ -452,7 +476,40 @@ def quietly_fading() -> Loop:
     return loop
 
 
+def rejected_then_idle() -> Loop:
+    return green_not_believed(Loop()).times(5, lambda each: each.idle(believed=False))
+
+
+def rejected_then_whitespace() -> Loop:
+    return green_not_believed(Loop()).times(5, lambda each: each.step(meaningful=False, believed=False))
+
+
+def rejected_then_edited_for_ever() -> Loop:
+    return green_not_believed(Loop()).times(12, lambda each: each.step(believed=False))
+
+
+def rejected_and_taken_back_in_turns() -> Loop:
+    loop = Loop()
+    for _ in range(5):
+        green_not_believed(loop, tree="cheat").step(broken=["a", "b", "c"], tree=BASE)
+    return loop
+
+
+def rejected_then_denied() -> Loop:
+    return green_not_believed(Loop()).times(5, lambda each: each.step(believed=False, permission_denials=1))
+
+
+def all_tests_pass_and_the_run_ends_red_all_the_same() -> Loop:
+    return Loop(red=(), believed=False).times(5, lambda each: each.idle(believed=False))
+
+
 STOPPED = (
+    (rejected_then_idle, (4, 4), {"no_progress"}),
+    (rejected_then_whitespace, (4, 4), {"no_progress"}),
+    (rejected_then_edited_for_ever, (9, 9), {"no_net_progress"}),
+    (rejected_and_taken_back_in_turns, (4, 6), {"circular_approach", "negative_score"}),
+    (rejected_then_denied, (4, 4), {"permission_denials"}),
+    (all_tests_pass_and_the_run_ends_red_all_the_same, (3, 3), {"no_progress"}),
     (crashes_and_idles_in_turns, (3, 4), {"no_progress", "negative_score"}),
     (dead_agent_without_tests, (3, 3), {"agent_unavailable"}),
     (crashes_with_limits_between, (5, 5), {"agent_unavailable"}),

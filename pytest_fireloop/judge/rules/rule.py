@@ -71,7 +71,7 @@ class Rule:
 
     Rules are asked by `order`, and the first that holds gives the reason. `sentence` is for people, with the places
     `value` and `threshold`. `warns_at` is the value that warns before, None for a rule without warning. A rule of stagnation has nothing to say
-    about a green run.
+    about a green run that is believed.
     """
 
     order: int
