@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "fireloop-test"
 EPILOG = """\
-example: fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- -x tests/auth
+example: fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- tests/auth
 exit codes: 0 green, 1 limit reached, 2 interrupted, 3 internal error, 4 usage, 5 no tests, 10 circuit open, 11 blocked,
 12 rest, 13 false green, 14 agent unavailable"""
 

@@ -44,6 +44,9 @@ def register(config: pytest.Config) -> None:
     if scope.is_no_run(option):
         return
     scope.settle_record_path(option)
+    if environment.value("FIRELOOP_FRESH"):
+        # a run of the runner's own; before the plugins of pytest that look at these options are configured
+        scope.run_to_the_end(option)
     if option.fire_loop:
         from . import fresh
 

@@ -17,6 +17,8 @@ NARROWING = (
     *("splits", "num_shards", "test-group-count", "circleci_parallelize"),
     *("testmon", "picked", "selectfromfile", "deselectfromfile"),
 )
+#: Options that end a run before all of its tests have run, by destination, with what says that they are not given.
+STOPPING = {"maxfail": 0, "stepwise": False, "stepwise_skip": False, "stepwise_reset": False}
 NODE_IDS, PATHS, OVERRIDES = "node ids", "paths", "override_ini"
 #: Settings that decide what is collected; overridden on the command line they narrow, whatever they say.
 COLLECTING = frozenset(
@@ -96,6 +98,13 @@ def is_no_run(options: Any) -> bool:
             "cacheshow",
         )
     )
+
+
+def run_to_the_end(options: Any) -> None:
+    """Take away what ends a run early, wherever it was said: a test that never ran tells nothing of a fix."""
+    for name, absent in STOPPING.items():
+        if getattr(options, name, absent):
+            setattr(options, name, absent)
 
 
 def settle_record_path(options: Any) -> None:
