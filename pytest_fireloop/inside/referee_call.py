@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 #: Variables that would make our own process measure coverage, or run as something else than it is.
 HIDDEN = ("COVERAGE_", "COV_CORE_", "PYTEST_", "PYTHON")
-#: The package's folder goes first only where the interpreter does not know it by itself.
-CODE = (
-    "import sys; root = {root!r}; sys.path[:0] = [] if root in sys.path else [root]; sys.path += {paths!r}; "
-    "from pytest_fireloop.act.referee_process import main; sys.exit(main())"
-)
-#: What the reply stands behind, for a `sitecustomize` may print lines of its own.
+#: Started without the packages of the environment, a third of an interpreter's start: the referee needs none of them.
+CODE = "import sys; sys.path += {paths!r}; from pytest_fireloop.act.referee_process import main; sys.exit(main())"
+FLAGS = ("-E", "-P", "-S", "-W", "ignore")
+#: Their folders are named all the same, for what is installed is compared with.
+PACKAGES = ("site-packages", "dist-packages")
+#: What the reply stands behind, for an interpreter may print lines of its own.
 MARK = b"fire-loop-reply:"
 TIMEOUT_S = 300.0
 
@@ -43,7 +43,8 @@ class RefereeCall:
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-        self._argv = [sys.executable, "-E", "-P", "-W", "ignore", "-c", CODE.format(root=root, paths=paths)]
+        paths += [path for path in sys.path if os.path.basename(path) in PACKAGES]
+        self._argv = [sys.executable, *FLAGS, "-c", CODE.format(paths=[root, *paths])]
 
     def ask(self, what: str, **more: Any) -> dict[str, Any]:
         """Return the referee's reply; `problem` says in one line why there is none."""
