@@ -21,7 +21,7 @@ from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.lost import lost_failures
 from pytest_fireloop.observe.past_run import PastRun, stored
 from pytest_fireloop.observe.record import RecordError
-from pytest_fireloop.remember.journal import MATRIX, Journal
+from pytest_fireloop.remember.journal import MATRIX, Journal, JournalDamagedError
 from pytest_fireloop.show.evidence import reason
 
 #: The one matrix that a folder holds.
@@ -40,15 +40,23 @@ class MatrixHistory:
     def __init__(self, folder: Path, profile: str) -> None:
         self._profile = profile
         self._journal = Journal(folder / "journal.sqlite")
-        row = self._journal.open_loop(MATRIX, NAME)
-        self._loop: OpenLoop | None = fold(self._journal, row, profile) if row is not None else None
+        try:
+            self._journal.check()
+            row = self._journal.open_loop(MATRIX, NAME)
+            self._loop: OpenLoop | None = fold(self._journal, row, profile) if row is not None else None
+            self.red = self._red()
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            self._journal.close()
+            raise self._journal.damaged(f"{type(error).__name__}: {error}") from error
+        except JournalDamagedError:
+            self._journal.close()
+            raise
 
     def close(self) -> None:
         """Close the journal."""
         self._journal.close()
 
-    @property
-    def red(self) -> list[str]:
+    def _red(self) -> list[str]:
         """Environments that were red in the last run of the open loop: without their reports nothing is green."""
         if self._loop is None:
             return []

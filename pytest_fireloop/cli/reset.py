@@ -22,6 +22,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         # the history of `fireloop decide` lies where it was said, in a cache folder of the project too
         journal = Journal(state.journal_path) if wanted and is_history(state.folder) else state.journal()
+        journal.check()
         for row in journal.loops():
             if row.verdict is None:
                 journal.end_loop(
@@ -44,5 +45,8 @@ def main(argv: Sequence[str]) -> int:
 def _came_to(journal: Journal, row: LoopRow) -> str:
     """Return the verdict of a loop that nobody ended: its circuit may have been open."""
     rows = journal.iterations(row.loop_id)
-    decision = (rows[-1].get("decision") if rows else None) or {}
-    return "circuit_open" if (decision.get("circuit") or {}).get("state") == "OPEN" else "interrupted"
+    try:
+        decision = (rows[-1].get("decision") if rows else None) or {}
+        return "circuit_open" if (decision.get("circuit") or {}).get("state") == "OPEN" else "interrupted"
+    except AttributeError as error:
+        raise journal.damaged(error) from error

@@ -38,7 +38,7 @@ SPELLED = {
 RED_NAMES = frozenset(
     (
         "abort", "aborted", "assertionfailed", "broken", "cancelled", "crash", "crashed", "error", "errored",
-        "exception", "fail", "failed", "failing", "failure", "incomplete", "interrupted", "invalid", "killed", "panic",
+        "exception", "fail", "failed", "failing", "failure", "incomplete", "interrupted", "killed", "panic",
         "panicked", "terminated", "timedout", "timeout", "unfinished", "unsuccessful",
     )
 )  # fmt: skip
@@ -75,7 +75,7 @@ STATUS = {
     **dict.fromkeys(
         (
             *SKIP_NAMES, "skipped", "notexecuted", "notapplicable", "notimplemented", "deselected", "excluded", "filtered",
-            "unsupported", "unexecuted", "untestedpending", "untestedundefined", "pendingwarn", "deferred",
+            "unsupported", "unexecuted", "norun", "n/a", "untestedpending", "untestedundefined", "pendingwarn", "deferred",
         ),
         "skipped",
     ),
@@ -90,7 +90,8 @@ STATUS = {
         (
             "abort", "aborted", "canceled", "cancelled", "cleanuperror", "error", "errored", "exception", "executing",
             "fatal", "hookerror", "incomplete", "inprogress", "interrupted", "invalid", "panic", "panicked", "running",
-            "started", "stopped", "terminated", "unfinished", "unstable",
+            "started", "stopped", "terminated", "unfinished", "unstable", "unresolved", "notrunnable", "disconnected",
+            "passedbutrunaborted",
         ),
         "error",
     ),

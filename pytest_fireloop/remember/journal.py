@@ -66,6 +66,8 @@ class Journal:
             self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
             os.chmod(path, 0o600)
             self._prepare()
+        except UnicodeDecodeError as error:  # of what the database says of itself
+            raise JournalDamagedError(_damaged(path, error)) from error
         except sqlite3.DatabaseError as error:
             kind = JournalError if isinstance(error, sqlite3.OperationalError) else JournalDamagedError
             raise kind(_damaged(path, error)) from error
@@ -134,13 +136,13 @@ class Journal:
             "SELECT data, outcomes FROM runs WHERE environment = ? AND scope = ifnull(?, scope) "
             "AND outcomes IS NOT NULL ORDER BY number DESC LIMIT 1"
         )
-        row = self._read(query, (environment, scope)).fetchone()
-        return (json.loads(row[0]), json.loads(row[1])) if row else None
+        rows = self._read(query, (environment, scope))
+        return (self._parsed(rows[0][0]), self._parsed(rows[0][1])) if rows else None
 
     def loops(self, kind: str | None = None) -> list[LoopRow]:
         """Return all loops, newest first."""
         query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY started DESC, rowid DESC"
-        rows = [LoopRow(row[0], row[1], row[2], row[3], row[4], json.loads(row[5])) for row in self._read(query, ())]
+        rows = [LoopRow(row[0], row[1], row[2], row[3], row[4], self._parsed(row[5])) for row in self._read(query, ())]
         return [row for row in rows if kind is None or row.kind == kind]
 
     def open_loop(self, kind: str, environment: str) -> LoopRow | None:
@@ -160,11 +162,11 @@ class Journal:
     def iterations(self, loop_id: str) -> list[dict[str, Any]]:
         """Return a loop's iterations in order."""
         query = "SELECT data FROM iterations WHERE loop_id = ? ORDER BY number"
-        return [json.loads(row[0]) for row in self._read(query, (loop_id,))]
+        return [self._parsed(row[0]) for row in self._read(query, (loop_id,))]
 
     def count_iterations(self, loop_id: str) -> int:
         """Count a loop's iterations, the baseline included, without reading them."""
-        return int(self._read("SELECT count(*) FROM iterations WHERE loop_id = ?", (loop_id,)).fetchone()[0])
+        return int(self._read("SELECT count(*) FROM iterations WHERE loop_id = ?", (loop_id,))[0][0])
 
     def checkpoints(self) -> set[str]:
         """Return the commits that iterations of any loop stand for, without reading the rest of them."""
@@ -178,7 +180,7 @@ class Journal:
 
     def requested(self, name: str) -> bool:
         """Whether a request is waiting."""
-        return self._read("SELECT 1 FROM requests WHERE name = ?", (name,)).fetchone() is not None
+        return bool(self._read("SELECT 1 FROM requests WHERE name = ?", (name,)))
 
     def clear_request(self, name: str) -> None:
         """Take a request back, or note that it was met."""
@@ -198,13 +200,31 @@ class Journal:
                     self._database.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
+            if type(error) is sqlite3.DatabaseError:  # all others have a name of their own
+                raise self.damaged(error) from error
             raise JournalError(f"cannot write the journal {str(self.path)!r}: {error}") from error
 
-    def _read(self, query: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+    def check(self) -> None:
+        """Raise JournalDamagedError where the file is damaged in a place that nobody may come to read."""
+        (found,) = self._read("PRAGMA quick_check(1)", ())
+        if found != ("ok",):
+            raise self.damaged(found[0])
+
+    def damaged(self, why: object) -> JournalDamagedError:
+        """Return the error that says that what the file holds makes no sense."""
+        return JournalDamagedError(_damaged(self.path, " ".join(str(why).split())[:200]))
+
+    def _read(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         try:
-            return self._database.execute(query, values)
-        except sqlite3.Error as error:
-            raise JournalDamagedError(_damaged(self.path, error)) from error
+            return self._database.execute(query, values).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self.damaged(error) from error
+
+    def _parsed(self, text: Any) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise self.damaged(error) from error
 
     def _prepare(self) -> None:
         database = self._database
@@ -236,7 +256,7 @@ class Journal:
                 database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _damaged(path: Path, error: Exception) -> str:
+def _damaged(path: Path, error: object) -> str:
     import shlex  # here, for each run of pytest opens a journal, and hardly any is damaged
 
     return (

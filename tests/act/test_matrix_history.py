@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shlex
 import sqlite3
 from pathlib import Path
@@ -156,6 +157,41 @@ def test_a_damaged_history_fails_closed(nightly: Nightly) -> None:
         assert (code, said["schema"], said["verdict"], said["exit_code"]) == (10, "fireloop.decision/1", "stuck", 10)
         assert "cannot read the journal" in said["history"]["reason"]
         assert [row["environment"] for row in said["environments"]] == ["py311"]
+
+
+def test_a_history_that_is_damaged_anywhere_is_told_and_never_an_error_of_ours(nightly: Nightly) -> None:
+    many = {f"test_{number}": f"{number} == 0" for number in range(40)}
+    for _ in range(3):
+        nightly.night(py311=many)
+    path = nightly.state / "journal.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    whole = path.read_bytes()
+    report = str(nightly.reports / "1" / "junit.py311.xml")
+    codes = set()
+    for seed in range(36):
+        draw, content = random.Random(seed), bytearray(whole)
+        if seed % 3 == 0:
+            del content[draw.randrange(len(content)) :]
+        elif seed % 3 == 1:
+            start = draw.randrange(len(content))
+            content[start : start + 4096] = draw.randbytes(len(content[start : start + 4096]))
+        else:
+            for _ in range(draw.randrange(1, 100)):
+                content[draw.randrange(len(content))] = draw.randrange(256)
+        for other in nightly.state.glob("journal.sqlite-*"):
+            other.unlink()
+        path.write_bytes(content)
+        code, said = nightly.decide(report)
+        assert (code, said["exit_code"]) in {(1, 1), (10, 10)}, seed
+        codes.add(code)
+        if code == 10:
+            advice = said["history"]["reason"].split("`")[1]
+            assert main(shlex.split(advice)[1:]) == 0, seed
+            nightly.capsys.readouterr()
+            assert nightly.decide(report)[0] == 1, seed
+    assert 10 in codes
 
 
 @pytest.mark.parametrize("folder", [".cache/fireloop", "cache of $HOME's"])
