@@ -202,7 +202,17 @@ class MatrixHistory:
             before = PastRun.from_json(*found)
         except RecordError:
             return each
-        return replace(each, delta=compare(before, each.record), lost=lost_failures(before, each.record))
+        known = replace(before, outcomes={**self._known(each.name), **before.outcomes})
+        return replace(each, delta=compare(before, each.record), lost=lost_failures(known, each.record))
+
+    def _known(self, name: str) -> dict[str, str]:
+        """Return what tests of an environment came to, those too that a run could not show whose files broke."""
+        known: dict[str, str] = {}
+        for row in self._loop.rows if self._loop is not None else ():
+            part = _part(row["facts"], name)
+            if part["outcomes"] or part["collection_errors"]:
+                known = {**(known if part["collection_errors"] else {}), **part["outcomes"]}
+        return known
 
     def _store(self, environments: Sequence[EnvironmentDecision]) -> None:
         for each in environments:

@@ -19,7 +19,13 @@ DAY = 86_400
 def inner(said: str) -> str:
     if said == "skip":
         return "<skipped/>"
+    if said == "broken":
+        return '<error message="collection failure">ImportError</error>'
     return f'<failure message="AssertionError: {said}">E   {said}</failure>' if said else ""
+
+
+def owner(said: str) -> str:
+    return "" if said == "broken" else "tests.test_a"
 
 
 class Nightly:
@@ -37,7 +43,7 @@ class Nightly:
             path = self.reports / str(self.number) / f"junit.{name}.xml"
             path.parent.mkdir(parents=True, exist_ok=True)
             cases = "".join(
-                f'<testcase classname="tests.test_a" name="{test}">' + inner(said) + "</testcase>"
+                f'<testcase classname="{owner(said)}" name="{test}">{inner(said)}</testcase>'
                 for test, said in tests.items()
             )
             stamp = f'timestamp="2026-01-{self.number:02}T03:00:00"'
@@ -267,6 +273,27 @@ def test_a_failure_that_shows_nothing_any_more_is_told(
             assert f"  {line}\n" in said
             last = "attention: 1 test red in the run before, now skipped or gone (py311: 1)"
             assert said.splitlines()[-2:] == [last, "decision: green (exit 0)"]
+
+
+@pytest.mark.parametrize(
+    ("now", "lost"),
+    [
+        ({"test_b": ""}, {"skipped": [], "gone": ["tests.test_a::test_a"]}),
+        (SKIPPED, {"skipped": ["tests.test_a::test_a"], "gone": []}),
+        (GREEN, {"skipped": [], "gone": []}),
+    ],
+)
+def test_a_file_that_could_not_be_collected_in_between_hides_no_failure(
+    nightly: Nightly, now: dict[str, str], lost: dict[str, list[str]]
+) -> None:
+    nightly.night(py311=STUCK, py312=STUCK)
+    for _ in range(2):
+        assert nightly.night(py311={"tests.test_a": "broken"}, py312=STUCK)[0] == 1
+    _, said = nightly.night(py311=now, py312=STUCK)
+    assert [row["lost_failures"] for row in said["environments"]] == [lost, {"skipped": [], "gone": []}]
+    # it was told, and is known no more
+    _, said = nightly.night(py311={**now, "test_c": ""}, py312=STUCK)
+    assert said["environments"][0]["lost_failures"] == {"skipped": [], "gone": []}
 
 
 def test_how_many_tests_are_gone_is_told(nightly: Nightly) -> None:
