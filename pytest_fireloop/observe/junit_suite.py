@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from pytest_fireloop.observe.junit_words import NO, WORDS, YES, plain, said_by
 
 WHOLE = re.compile(r"\s{0,9}\+?([0-9]{1,15})(?:\.0{1,6})?\s{0,9}")
-TEST_COUNTS = frozenset({"tests", "total"})
+TEST_COUNTS = frozenset({"tests", "total", "testcases", "testcount", "numtests", "totaltests", "numberoftests"})
 RED_COUNTS = frozenset(
     (
         "failures", "errors", "failed", "fail", "failure", "error", "errored", "crashed", "crashes", "crash", "timeouts",
         "timedout", "aborted", "aborts", "broken", "interrupted", "killed", "panicked", "unsuccessful",
     )
 )  # fmt: skip
+#: Other names of these counts: `failedTests`, `num-failures`, `error_count`.
+AROUND = re.compile(
+    rf"(?:numberof|num|total|tests?)*({'|'.join(sorted(RED_COUNTS, key=len, reverse=True))})(?:count|cases|tests?|total)*"
+)
 #: What only Catch2 or doctest write: the number of tests is one of assertions.
 OF_ASSERTIONS = (("hostname", "tbd"), ("doctest_version", None))
 #: Properties by which a runner says what all came to.
@@ -93,8 +97,10 @@ def suite_of(attributes: Mapping[str, str], parent: ReadSuite | None) -> ReadSui
     suite.assertions = any(key in low and text in {None, low[key]} for key, text in OF_ASSERTIONS)
     words: dict[str, str] = {}
     for key, text in attributes.items():
-        count = key.rpartition(":")[2].lower()
-        if count not in RED_COUNTS and count not in TEST_COUNTS:
+        count = plain(key.rpartition(":")[2])
+        around = AROUND.fullmatch(count)
+        count = around[1] if around is not None else count
+        if around is None and count not in TEST_COUNTS:
             # numbers of those that passed, failed or were left out are no words
             if count in WORDS or not WHOLE.fullmatch(text):
                 words[key] = text

@@ -37,14 +37,15 @@ SPELLED = {
 #: Words of elements that are none of these and alone say red, whole or as a part: `timedOut`, `assertion-failed`.
 RED_NAMES = frozenset(
     (
-        "abort", "aborted", "assertionfailed", "broken", "cancelled", "crash", "crashed", "error", "errored",
+        "abort", "aborted", "assertionfailed", "broken", "cancelled", "coredump", "crash", "crashed", "deadlock", "error",
+        "errored",
         "exception", "fail", "failed", "failing", "failure", "incomplete", "interrupted", "killed", "panic",
-        "panicked", "terminated", "timedout", "timeout", "unfinished", "unsuccessful",
+        "panicked", "segfault", "terminated", "timedout", "timeout", "unfinished", "unsuccessful",
     )
 )  # fmt: skip
 #: Elements with several of them inside; empty they say nothing.
 RED_LISTS = frozenset(
-    ("aborts", "crashes", "errors", "exceptions", "fails", "failures", "panics", "timeouts")
+    ("aborts", "crashes", "errors", "exceptions", "fails", "failures", "panics", "timeouts", "traceback", "tracebacks")
 )  # fmt: skip
 #: Parts of names beside which an element says something only by what it holds: `<errorMessage/>` says nothing.
 TOLD_OF = frozenset({"detail", "details", "message", "messages", "reason", "text", "trace", "stacktrace", "type"})
@@ -97,7 +98,7 @@ STATUS = {
     ),
 }  # fmt: skip
 WORDS = frozenset({"status", "result", "outcome"})
-#: Elements whose text may be such a word.
+#: Attributes, and elements by their text, that may say such a word or something else.
 SAYING = WORDS | {"verdict", "state"}
 YES, NO = frozenset({"true", "yes", "y"}), frozenset({"false", "no", "n", "none", "null", "0"})
 #: Attributes that are true or false, with what it means when they are so.
@@ -168,9 +169,9 @@ def said_by(attributes: Mapping[str, str]) -> Said:
         name, word = plain(key.rpartition(":")[2]), plain(text)
         if not word:
             continue
-        if name in WORDS:
+        if name in SAYING:
             outcomes.append(STATUS.get(word, "passed"))
-            if word not in STATUS and not unknown:
+            if word not in STATUS and name in WORDS and not unknown:
                 unknown = f"{name} {text.strip()[:40]!r}"
         elif name in FLAGS:
             meant, outcome = FLAGS[name]

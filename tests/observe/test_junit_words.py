@@ -81,7 +81,7 @@ def test_a_failure_beside_the_cases_of_a_suite_is_red(tmp_path: Path, beside: st
     "name",
     [
         "fail", "failed", "Failed", "crash", "crashed", "timeout", "timedout", "timedOut", "timed-out", "TIMED_OUT", "aborted",
-        "incomplete", "exception", "errored", "broken", "killed", "panicked", "interrupted", "assertion-failed",
+        "incomplete", "exception", "errored", "broken", "killed", "panicked", "interrupted", "segfault", "assertion-failed",
         "AssertionFailed", "test_error", "q:crash", "TimeoutException",
     ],
 )  # fmt: skip
@@ -142,7 +142,7 @@ WRITTEN = {
         'status="pass"', 'result="pass"', 'status="SUCCESS"', 'status="success"', 'status="ok"', 'outcome="Passed"',
         'result="bpass"', 'status="FIXED"', 'status="1"', 'status="0"', 'status=""', 'success="True" executed="True"',
         'passed="true"', 'failure="" error=""', 'errors="0" failures="0"', 'failed="false"', 'skipped="false"',
-        'status="warning"', 'status="no asserts"', 'result="passed_with_warnings"',
+        'state="new"', 'status="warning"', 'status="no asserts"', 'result="passed_with_warnings"',
     ),
     "xfailed": ('result="xfail"', 'status="xfailed"', 'result="bfail"'),
     "skipped": (
@@ -159,7 +159,7 @@ WRITTEN = {
         'status="TimedOut"', 'result="xfail" status="fail"', 'result="Failed"', 'outcome="failed"', 'status="undefined"',
         'status="REGRESSION"', 'success="false"', 'passed="false"', 'passed="0"', 'failed="true"', 'failures="1"',
         'failure="1 == 2"', 'Status="failed"', 'q:status="failed"', 'crashed="true"', 'status="passed" result="failed"',
-        'status="run" success="False"',
+        'status="run" success="False"', 'verdict="fail"', 'state="Failed"',
     ),
 }  # fmt: skip
 
@@ -187,16 +187,18 @@ SUITES = {
         'failed="0" passed="1" skipped="0" total="1"', 'failed="false"', 'status="passed"', 'result="success"',
         'success="true"', 'success="1"', 'passed="0"', 'crashed="0" timeouts="0" aborted="0" broken="false"', 'flakes="2"',
         'disabled="1" skipped="3" ignored="2"', 'timeout="30"', 'status="0"', 'executed="1"', 'warnings="2" useless="1"',
+        'failedTests="0" error_count="0" testCount="1"', 'state="Berlin"', 'failFast="true" error-rate="0.5"', 'test="x"',
         'hostname="failed" package="errors" id="0"', 'status="skipped"', 'assertions="6"', 'skip="0" log="" version="3.0"',
     ),
     "limit": (
         'status="failed"', 'result="Failure"', 'outcome="timed_out"', 'success="false"', 'Success="False"', 'status="ERROR"',
         'failed="1"', 'fail="2"', 'FAILURES="1"', 'Errors="1"', 'q:failures="1"', 'q:status="failed"', 'timeouts="1"',
         'aborted="1"', 'aborted="true"', 'crashed="2"', 'crashed="true"', 'error="1"', 'status="aborted"', 'failures="1.0"',
-        'failures="0" q:failures="1"', 'status="in_progress"', 'passed="false"',
+        'failedTests="1"', 'numFailures="1"', 'failure-count="1"', 'testsFailed="2"', 'TotalErrors="1"', 'error_count="1"',
+        'state="failed"', 'verdict="fail"', 'failures="0" q:failures="1"', 'status="in_progress"', 'passed="false"',
     ),
     "false_green": (
-        'total="2"', 'Tests="2"', 'TESTS="2"', 'q:tests="2"', 'failed="some"', 'crashed="-1"', 'status="wibble"',
+        'total="2"', 'Tests="2"', 'testCount="2"', 'total-tests="2"', 'TESTS="2"', 'q:tests="2"', 'failed="some"', 'crashed="-1"', 'status="wibble"',
         'tests="1" total="3"',
     ),
 }  # fmt: skip
