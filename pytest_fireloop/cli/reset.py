@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.remember.journal import Journal, JournalDamagedError, LoopRow
-from pytest_fireloop.remember.paths import is_history
 
 
 def main(argv: Sequence[str]) -> int:
     """End the open loops and forget the last trip; a damaged journal is moved aside, never deleted."""
     made = parser("reset", "Close the circuit and begin anew with the next run.", "fireloop reset")
-    wanted = made.parse_args(argv).fire_loop_dir
-    state = TreeState(wanted)
+    state = TreeState(made.parse_args(argv).fire_loop_dir)
     lock = TreeLock(state.folder) if state.folder.exists() else None
     try:
-        # the history of `fireloop decide` lies where it was said, in a cache folder of the project too
-        journal = Journal(state.journal_path) if wanted and is_history(state.folder) else state.journal()
+        journal = state.journal()
         journal.check()
         for row in journal.loops():
             if row.verdict is None:

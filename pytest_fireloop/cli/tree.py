@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.remember.journal import Journal, LoopRow
-from pytest_fireloop.remember.paths import state_folder, unfit
+from pytest_fireloop.remember.paths import is_history, state_folder, unfit
 
 
 class NoLoopError(Exception):
@@ -30,6 +30,7 @@ class TreeState:
         self.tree = current_folder()
         self.folder = state_folder(self.tree, os.environ, wanted)
         self.journal_path = self.folder / "journal.sqlite"
+        self._named = bool(wanted)
 
     def journal(self) -> Journal:
         """Open the journal; raises NoLoopError when no loop was ever recorded here."""
@@ -37,7 +38,8 @@ class TreeState:
             raise NoLoopError(f"no loop was recorded in {str(self.tree)!r}")
         # a folder that was named for all trees holds another one's loop and files
         refused = unfit(self.tree, self.folder, os.environ)
-        if refused is not None:
+        # the history of `fireloop decide` lies where it was said, in a cache folder of the project too
+        if refused is not None and not (self._named and is_history(self.folder)):
             raise NoLoopError(refused)
         return Journal(self.journal_path)
 

@@ -223,15 +223,16 @@ def test_the_advice_on_a_damaged_history_can_be_followed(
     assert nightly.night(py311=GREEN)[0] == 0
 
 
-def test_a_history_inside_the_tree_can_be_reset(
+def test_a_history_inside_the_tree_can_be_looked_at_and_reset(
     nightly: Nightly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     nightly.state = Path(".cache/fireloop")
     while nightly.night(py311=STUCK)[0] != 10:
         assert nightly.number < 9
-    assert main(["reset", "--fire-loop-dir", ".cache/fireloop"]) == 0
-    nightly.capsys.readouterr()
+    for command in ("status", "history", "reset"):
+        assert main([command, "--fire-loop-dir", ".cache/fireloop"]) == 0
+        assert nightly.capsys.readouterr().err == ""
     assert nightly.night(py311=STUCK)[0] == 1
     # what a tree's loop claimed stays where it may not lie
     (nightly.state / "tree").write_text(str(tmp_path))
