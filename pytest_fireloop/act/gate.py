@@ -9,14 +9,25 @@ from pytest_fireloop.act.budget import Budget
 from pytest_fireloop.act.settings import LoopSettings
 from pytest_fireloop.act.time_limit import TimeLimit
 from pytest_fireloop.judge.facts import Facts
-from pytest_fireloop.judge.judge import Admission, Decision, State, admit, agent_back, begin, decide, notice_clock
+from pytest_fireloop.judge.judge import (
+    Admission,
+    Decision,
+    State,
+    admit,
+    agent_back,
+    begin,
+    decide,
+    notice_clock,
+    reset,
+)
 from pytest_fireloop.judge.settings import Settings
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.text import plural
-from pytest_fireloop.remember.journal import RUNNER, Journal
+from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.remember.ledger import Ledger
 from pytest_fireloop.remember.paths import state_root
 from pytest_fireloop.show.display import Display
+from pytest_fireloop.show.refusal import waiting_text
 
 
 class Gate:
@@ -28,10 +39,11 @@ class Gate:
         )
         self.state: State | None = None
         self.first = 1
-        self._settings, self._journal, self._loop_id, self._display = settings, journal, loop_id, display
+        self._settings, self._journal = settings, journal
         self.time = TimeLimit(settings.max_time_s)
         self._clock_back_at: float | None = None
-        self._agent_back = False
+        #: What a person did to the loop since its last iteration, as facts say it.
+        self._by_a_person: dict[str, bool] = {}
         self.budget = Budget(
             Ledger(state_root(settings.environment)),
             loop_id,
@@ -47,10 +59,11 @@ class Gate:
         """Start from the baseline's facts."""
         self.state = begin(Facts.from_json(facts), self.thresholds)
 
-    def take_up(self, state: State, usd: float) -> None:
+    def take_up(self, state: State, usd: float, *, was_reset: bool) -> None:
         """Go on from the judge's state and the cost of an earlier loop; an agent that could not be called may be there now."""
-        self.state = agent_back(state)
-        self._agent_back = self.state is not state
+        self.state = reset(state) if was_reset else agent_back(state)
+        if self.state is not state:
+            self._by_a_person = {"reset" if was_reset else "agent_back": True}
         self.budget.usd = usd
 
     def complete(self, facts: dict[str, Any]) -> dict[str, Any]:
@@ -60,8 +73,8 @@ class Gate:
             facts["forced"] = True
         if self._clock_back_at is not None:
             facts["clock_back_at"], self._clock_back_at = self._clock_back_at, None
-        if self._agent_back:
-            facts["agent_back"], self._agent_back = True, False
+        facts |= self._by_a_person
+        self._by_a_person = {}
         return facts
 
     def decide(self, facts: dict[str, Any]) -> Decision:
@@ -86,30 +99,19 @@ class Gate:
         """Return the end where the time is over."""
         return Ending("limit", f"the time limit of {self.time.seconds:g} s was reached") if self.time.over else None
 
-    def still_cooling(self, tree: str) -> tuple[Ending, dict[str, Any]] | None:
-        """Refuse the very tree content on which the last loop tripped, until its cooldown is over; with its circuit."""
-        previous = next((row for row in self._journal.loops(RUNNER) if row.loop_id != self._loop_id), None)
-        tripped = previous is not None and previous.verdict == "circuit_open" and "reset_at" not in previous.data
-        if previous is None or not tripped or not self._settings.circuit_breaker:
+    def refusal(self) -> Ending | None:
+        """Return why nothing runs now, where the circuit is asked and not waited for."""
+        if not self._settings.circuit_breaker or self._settings.wait:
             return None
-        summary = previous.data.get("summary", {})
-        circuit = summary.get("circuit", {})
-        retry_at = circuit.get("retry_at") or 0.0
-        changed = summary.get("tree") != tree or circuit.get("reason") == "agent_unavailable"
-        if changed or time.time() >= retry_at:
-            self._display.line(
-                f"the last loop here, {previous.loop_id}, ended with an open circuit: {circuit.get('reason')}"
-            )
-            return None
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(retry_at))
-        why = f"nothing changed since the circuit opened ({circuit.get('reason')}); a probe is allowed at {when}"
-        return Ending("circuit_open", f"{why}: wait, change something, or `fireloop reset`"), circuit
+        admission = self._admission()
+        return Ending("circuit_open", waiting_text(admission, time.time())) if admission.refused else None
 
     def _closed(self) -> Ending | None:
+        refused = self.refusal()
+        if refused is not None:
+            return refused
         while (admission := self._admission()).refused:
             why = f"the circuit is open: {admission.reason}"
-            if not self._settings.wait:
-                return Ending("circuit_open", why)
             ended = self.budget.wait(admission.retry_at or 0.0, why, verdict="circuit_open")
             if ended is not None:
                 return ended

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import secrets
+import shutil
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from pytest_fireloop.act.end_signals import finish_undisturbed
 from pytest_fireloop.act.gate import Gate
 from pytest_fireloop.act.green_check import GreenCheck
 from pytest_fireloop.act.iteration import AgentWork, Iteration
+from pytest_fireloop.act.last_trip import LastTrip
 from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.progress import Progress, summarise
@@ -75,6 +77,8 @@ class Loop:
         self.attempts: list[Attempt] = []
         #: Where the changes of the next iteration begin, when not at the last checkpoint.
         self._since: str | None = None
+        #: Whether it ends before it began: then nothing is kept of it.
+        self._refused = False
 
     def run(self) -> dict[str, Any]:
         """Run to the end and return the summary; nothing but the agent's own edits stays in the tree."""
@@ -83,13 +87,6 @@ class Loop:
         ended = end_left_behind(settings.state)
         if ended:
             self.display.always(f"{ended} processes of a loop that was killed here were still running, and are ended")
-        self.loop_file.begin()
-        if self._resumed is None:
-            began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile, **self._kept}
-            self.journal.begin_loop(self.loop_id, RUNNER, began)
-        else:
-            self.journal.resume_loop(self.loop_id)
-            self.journal.note(self.loop_id, options=self._resumed.options(self._kept.get("options") or {}))
         try:
             ending = self._work()
         except KeyboardInterrupt:
@@ -112,15 +109,19 @@ class Loop:
             ending = Ending("false_green", f"the tests pass only as the agent left them: {why}; {ending.reason}")
         if self.tree.latest is not None:
             self.progress.tree = self.tree.latest.tree
+        shown = self.loop_file.path if not self._refused else None
         summary = summarise(
-            loop_id=self.loop_id,
+            loop_id=self.loop_id if self._resumed or not self._refused else None,
             ending=ending,
             progress=self.progress,
             verification=self.check.found,
             duration_s=self.gate.time.elapsed,
             files_changed=self._files_changed(),
-            loop_file=str(self.loop_file.path) if self.loop_file.path else None,
+            loop_file=str(shown) if shown else None,
         )
+        if self._refused:
+            self._forget()
+            return summary
         try:
             self.journal.end_loop(self.loop_id, ending.verdict, summary)
         except JournalError as error:
@@ -131,6 +132,27 @@ class Loop:
         if done is not None:
             self.display.line(done)
         return summary
+
+    def _begin(self) -> None:
+        """Note that the loop begins, or goes on."""
+        if self._resumed is None:
+            settings = self.settings
+            began = {"task": settings.task, "agent": settings.agent.name, "profile": settings.profile, **self._kept}
+            self.journal.begin_loop(self.loop_id, RUNNER, began)
+        else:
+            self.journal.resume_loop(self.loop_id)
+            self.journal.note(self.loop_id, options=self._resumed.options(self._kept.get("options") or {}))
+
+    def _refuse(self, ending: Ending) -> Ending:
+        self._refused = True
+        return ending
+
+    def _forget(self) -> None:
+        """Take back what was noted of a loop that was refused; one that was to go on stays as it is."""
+        if self._resumed is None:
+            with contextlib.suppress(JournalError):
+                self.journal.forget(self.loop_id)
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _files_changed(self) -> int:
         """Count the files that differ from the start, 0 where checkpoints cannot be read any more."""
@@ -164,14 +186,20 @@ class Loop:
         raise AssertionError("unreachable")
 
     def _start(self) -> Ending | None:
+        self._begin()
         settings = self.settings
         outputs = settings.test_command.reports if settings.test_command else ()
         self.tree.checkpoints.refresh_rules(outputs)
         checkpoint = self.tree.take("baseline")
-        cooling = self.gate.still_cooling(checkpoint.tree)
-        if cooling is not None:
-            ended, self.progress.circuit = cooling
-            return ended
+        last = LastTrip.of(self.journal, self.loop_id) if settings.circuit_breaker else None
+        barred = last.bars(checkpoint.tree, time.time()) if last is not None else None
+        if last is not None and barred is not None:
+            self.progress.circuit = last.circuit
+            # whether other arguments can be is only told by a run with them
+            if last.was_run_with(settings.pytest_args):
+                return self._refuse(barred)
+        elif last is not None:
+            self.display.line(last.line)
         with self.display.working("baseline: the tests run"):
             baseline = take_baseline(self.command, self.folder)
         self.gate.time.run_s = baseline.record.duration_s
@@ -186,8 +214,12 @@ class Loop:
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
         self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")
         cut = self.gate.out_of_time() if baseline.record.exit_code is None else None
-        if baseline.problem is not None or cut is not None:
-            return baseline.problem or cut
+        refused = baseline.problem or barred
+        if refused is not None:
+            return self._refuse(refused)
+        self.loop_file.begin()
+        if cut is not None:
+            return cut
         facts = self._facts(None, baseline.record)
         self.gate.begin(facts)
         self._remember(0, {"facts": facts, "record": baseline.record.to_json(), "generated": generated})
@@ -199,15 +231,26 @@ class Loop:
     def _go_on(self, resumed: Resumed) -> Ending | None:
         """Take up a loop where the journal ends, with the tree as it is found: nothing is rolled back."""
         state, self.progress = resumed.fold(self.gate.thresholds)
-        self.gate.take_up(state, self.progress.usd)
+        self.gate.take_up(state, self.progress.usd, was_reset=resumed.was_reset)
+        assert self.gate.state is not None
+        self.progress.circuit = self.gate.state.circuit.to_json()
         self.attempts = resumed.attempts()
         self.gate.first = self.progress.iterations + 1
         self.tree.start, self._since = str(resumed.rows[0]["checkpoint"]), str(resumed.last["checkpoint"])
-        self.tree.take("resumed")
+        found = self.tree.take("resumed")
+        tripped = self.gate.refusal()
+        if tripped is not None and found.tree == resumed.last["facts"]["tree"]:
+            return self._refuse(tripped)
+        self._begin()
+        self.loop_file.begin()
         self.gate.time.run_s = resumed.baseline.duration_s
         if resumed.cut_off:
             self.tree.violations("resumed", cut_off=True)
-        self.display.line(f"going on with loop {self.loop_id} after iteration {self.progress.iterations}")
+        goes_on = f"loop {self.loop_id} after iteration {self.progress.iterations}"
+        if tripped is None:
+            self.display.line(f"going on with {goes_on}")
+        else:
+            self.display.line(f"the circuit of {goes_on} is open; the tree has changed since, so its tests run")
         self.check.prepare(self.tree.start, resumed.baseline, resumed.generated)
         with self.display.working("the tests run"):
             run = run_tests(self.command, work=self.folder)

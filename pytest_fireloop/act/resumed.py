@@ -25,13 +25,16 @@ class Resumed:
     data: Mapping[str, Any]
     #: Whether the runner was killed, so that an agent may have been at work.
     cut_off: bool = False
+    #: Whether a person closed its circuit since the last iteration.
+    was_reset: bool = False
 
     @classmethod
     def of(cls, journal: Journal, loop_id: str) -> Resumed:
         """Read a loop from the journal."""
-        row = journal.loop(loop_id)
-        data, cut_off = (row.data, row.verdict is None) if row is not None else ({}, False)
-        return cls(loop_id, journal.iterations(loop_id), data, cut_off)
+        rows, row = journal.iterations(loop_id), journal.loop(loop_id)
+        if row is None:
+            return cls(loop_id, rows, {})
+        return cls(loop_id, rows, row.data, row.verdict is None, journal.was_reset(row))
 
     @property
     def baseline(self) -> RunRecord:

@@ -43,6 +43,7 @@ class WatchedTree:
     def protect(self) -> None:
         """Keep the protected files as they are, for the agent is about to be called; raises CheckpointError."""
         self._protected.keep()
+        self._had_views = (self.checkpoints.tree / VIEWS).is_dir()
         self._tell_left_out(self._protected.left_out)
 
     def violations(self, message: str, *, cut_off: bool = False) -> tuple[Violation, ...]:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.judge.circuit import CLOSED
 from pytest_fireloop.remember.journal import Journal, JournalDamagedError, LoopRow
 
 
 def main(argv: Sequence[str]) -> int:
-    """End the open loops and forget the last trip; a damaged journal is moved aside, never deleted."""
+    """End the open loops and close the circuits of all; a damaged journal is moved aside, never deleted."""
     made = parser("reset", "Close the circuit and begin anew with the next run.", "fireloop reset")
     state = TreeState(made.parse_args(argv).fire_loop_dir)
     lock = TreeLock(state.folder) if state.folder.exists() else None
@@ -25,9 +26,9 @@ def main(argv: Sequence[str]) -> int:
                 journal.end_loop(
                     row.loop_id, _came_to(journal, row), {**(row.data.get("summary") or {}), "reason": "reset"}
                 )
-            if row.verdict in {None, "circuit_open"}:
+            if row.verdict in {None, "circuit_open"} or _is_open(row):
                 # what it came to stays in the history
-                journal.note(row.loop_id, reset_at=time.time())
+                journal.reset(row.loop_id)
     except JournalDamagedError:
         aside = state.journal_path.with_suffix(f".damaged-{int(time.time())}")
         os.replace(state.journal_path, aside)
@@ -35,8 +36,16 @@ def main(argv: Sequence[str]) -> int:
     finally:
         if lock is not None:
             lock.release()
-    sys.stdout.write("the circuit is closed; the next red run begins a new loop\n")
+    sys.stdout.write(
+        "the circuit is closed; the next red run begins a new loop, `fireloop resume` goes on with the last one\n"
+    )
     return 0
+
+
+def _is_open(row: LoopRow) -> bool:
+    """Whether a loop ended with its circuit open, whatever its verdict."""
+    circuit = (row.data.get("summary") or {}).get("circuit") or {}
+    return str(circuit.get("state", CLOSED)) != CLOSED
 
 
 def _came_to(journal: Journal, row: LoopRow) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from pytest_fireloop.cli.arguments import amount, count, duration, usage_error
 from pytest_fireloop.cli.fireloop_test import build_parser, run_loop
-from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
-from pytest_fireloop.remember.journal import RUNNER, LoopRow
+from pytest_fireloop.cli.tree import NoLoopError, TreeState, last_loop, parser
+from pytest_fireloop.judge.verdict import GOES_ON
+from pytest_fireloop.remember.journal import RUNNER, Journal, LoopRow
 
 PROGRAM = "fireloop resume"
-#: Verdicts after which there is something to go on with; without one the loop was cut off.
-OPEN = frozenset({None, "limit", "interrupted", "circuit_open", "error", "false_green", "blocked", "agent_unavailable"})
 
 
 def main(argv: Sequence[str]) -> int:
@@ -37,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     state = TreeState(options.fire_loop_dir)
     journal = state.journal()
     try:
-        row = _wanted(journal.loops(RUNNER), options.loop)
+        row = _wanted(journal, options.loop)
     finally:
         journal.close()
     stored = row.data.get("options")
@@ -56,12 +55,19 @@ def main(argv: Sequence[str]) -> int:
     return run_loop(again, tuple(row.data.get("pytest_args") or ()), resumes=row.loop_id)
 
 
-def _wanted(loops: Sequence[LoopRow], loop_id: str | None) -> LoopRow:
-    row = next((each for each in loops if loop_id in {None, each.loop_id}), None)
+def _wanted(journal: Journal, loop_id: str | None) -> LoopRow:
+    loops = journal.loops(RUNNER)
+    row = (
+        last_loop(journal, loops)
+        if loop_id is None
+        else next((each for each in loops if each.loop_id == loop_id), None)
+    )
     if row is None:
         raise NoLoopError(
-            "no loop of fireloop-test was recorded here" if loop_id is None else f"no loop {loop_id!r} here"
+            "no loop of fireloop-test was recorded here; `fireloop-test PROMPT` begins one"
+            if loop_id is None
+            else f"no loop {loop_id!r} of fireloop-test here; `fireloop history` lists all"
         )
-    if row.verdict not in OPEN:
+    if row.verdict not in GOES_ON:
         raise NoLoopError(f"loop {row.loop_id} ended {row.verdict}; there is nothing to go on with")
     return row

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_fireloop.act.lock import is_held
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.remember.journal import RUNNER, LoopRow
 from pytest_fireloop.show.status import status_lines
+
+CLOSED: Mapping[str, Any] = {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -23,7 +26,11 @@ def main(argv: Sequence[str]) -> int:
     row = state.loop(journal, None)
     rows = journal.iterations(row.loop_id)
     decision = (rows[-1].get("decision") if rows else None) or {}
-    circuit = decision.get("circuit") or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None}
+    was_reset = journal.was_reset(row)
+    if was_reset and decision:
+        # what it came to is over, and the next iteration is judged without it
+        decision = {**decision, "circuit": CLOSED, "level": "healthy", "risk": None}
+    circuit = decision.get("circuit") or CLOSED
     data = {
         "schema": "fireloop.status/1",
         "loop_id": row.loop_id,
@@ -52,6 +59,8 @@ def main(argv: Sequence[str]) -> int:
     when = time.strftime(", a probe is allowed from %Y-%m-%d %H:%M:%S", time.localtime(retry)) if retry else ""
     if circuit["state"] != "CLOSED":
         sys.stdout.write(f"circuit: {circuit['state']} {circuit.get('reason') or ''}{when}\n")
+    elif was_reset:
+        sys.stdout.write("circuit: CLOSED by `fireloop reset`\n")
     sys.stdout.write(f"state: {state.folder}\n")
     return 0
 

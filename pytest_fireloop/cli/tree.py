@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
+from pytest_fireloop.judge.verdict import GOES_ON
 from pytest_fireloop.remember.journal import Journal, LoopRow
 from pytest_fireloop.remember.paths import is_history, state_folder, unfit
 
@@ -28,6 +30,7 @@ class TreeState:
 
     def __init__(self, wanted: str | None) -> None:
         self.tree = current_folder()
+        self._named = bool(wanted or os.environ.get("FIRELOOP_DIR"))
         self.folder = state_folder(self.tree, os.environ, wanted)
         self.journal_path = self.folder / "journal.sqlite"
         self._named = bool(wanted)
@@ -35,7 +38,7 @@ class TreeState:
     def journal(self) -> Journal:
         """Open the journal; raises NoLoopError when no loop was ever recorded here."""
         if not self.journal_path.exists():
-            raise NoLoopError(f"no loop was recorded in {str(self.tree)!r}")
+            raise NoLoopError(self._nothing())
         # a folder that was named for all trees holds another one's loop and files
         refused = unfit(self.tree, self.folder, os.environ)
         # the history of `fireloop decide` lies where it was said, in a cache folder of the project too
@@ -46,16 +49,25 @@ class TreeState:
     def loop(self, journal: Journal, loop_id: str | None) -> LoopRow:
         """Return the loop by its id, or the last one; raises NoLoopError."""
         loops = journal.loops()
-        if loop_id is None and loops:
-            # a start that was refused ran nothing, and hides no loop before it
-            return next((row for row in loops if journal.count_iterations(row.loop_id)), loops[0])
-        for row in loops:
-            if row.loop_id == loop_id:
-                return row
+        row = last_loop(journal, loops) if loop_id is None else next((r for r in loops if r.loop_id == loop_id), None)
+        if row is not None:
+            return row
         if loop_id is None:
-            raise NoLoopError(f"no loop was recorded in {str(self.tree)!r}")
+            raise NoLoopError(self._nothing())
         known = ", ".join(row.loop_id for row in loops[:3]) or "none"
         raise NoLoopError(f"there is no loop {loop_id!r} here; the last ones are {known}")
+
+    def _nothing(self) -> str:
+        """Say that there is no loop, and what to do: go to the tree that has one, or begin one."""
+        said = f"no loop was recorded in {str(self.tree)!r}"
+        above = next((each for each in self.tree.parents if self._has_journal(each)), None)
+        if above is not None:
+            return f"{said}, but in {str(above)!r}: change to that folder"
+        return f"{said}; `fireloop-test PROMPT` or `pytest --fire-loop` begins one"
+
+    def _has_journal(self, tree: Path) -> bool:
+        """Whether loops of a tree were recorded where they are unless a folder is named."""
+        return not self._named and (state_folder(tree, os.environ) / "journal.sqlite").exists()
 
     def iteration(self, journal: Journal, target: str | None) -> tuple[LoopRow, int, str]:
         """Resolve `ID:ITERATION`, `ITERATION`, `best` or nothing (the last) to a loop, a number and a checkpoint."""
@@ -64,7 +76,9 @@ class TreeState:
         rows = journal.iterations(row.loop_id)
         commits = {each["facts"]["iteration"]: each["checkpoint"] for each in rows}
         if not commits:
-            raise NoLoopError(f"loop {row.loop_id} has no iteration")
+            raise NoLoopError(
+                f"loop {row.loop_id} ended before its first run of the tests; `fireloop history` lists all"
+            )
         if wanted == "best":
             number = best_iteration(rows)
         elif wanted == "":
@@ -74,6 +88,17 @@ class TreeState:
         else:
             raise NoLoopError(f"loop {row.loop_id} has no iteration {wanted!r}; it has 0 to {max(commits)}")
         return row, number, commits[number]
+
+
+def last_loop(journal: Journal, loops: Sequence[LoopRow]) -> LoopRow | None:
+    """Return the last loop, of some given newest first, that ran its tests or can go on.
+
+    A start that was refused ran nothing, and hides no loop before it.
+    """
+    for row in loops:
+        if journal.count_iterations(row.loop_id) or (row.verdict in GOES_ON and row.verdict != "circuit_open"):
+            return row
+    return None
 
 
 def best_iteration(rows: list[dict[str, object]]) -> int:

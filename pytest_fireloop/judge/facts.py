@@ -28,7 +28,8 @@ class Facts:
     """One iteration; number 0 is the baseline before any agent call. `outcomes` is None where tests could not run.
 
     `clock_back_at` is when the circuit was asked and the clock had gone back behind its opening, where that happened; `forced` says that the iteration
-    runs whatever the circuit says; `agent_back` that a person went on with the loop after its agent could not be called.
+    runs whatever the circuit says; `agent_back` that a person went on with the loop after its agent could not be called or
+    asked for one, `reset` that a person closed the circuit.
     `believed` is False where no test is red and the run is no green one all the same: it was rejected, is incomplete, or ended otherwise.
     """
 
@@ -58,6 +59,7 @@ class Facts:
     clock_back_at: float | None = None
     forced: bool = False
     agent_back: bool = False
+    reset: bool = False
     believed: bool = True
 
     @property
@@ -130,6 +132,7 @@ class Facts:
             clock_back_at=_number(data.get("clock_back_at")),
             forced=data.get("forced") is True,
             agent_back=data.get("agent_back") is True,
+            reset=data.get("reset") is True,
             believed=data.get("believed") is not False,
         )
 

@@ -25,9 +25,22 @@ from pytest_fireloop.judge.state import State, forget, remember
 from pytest_fireloop.judge.step import Step, first_step, next_step, window_sum, without
 from pytest_fireloop.judge.suite import Moves, advance, start
 
-__all__ = ["Admission", "Decision", "State", "admit", "agent_back", "begin", "decide", "notice_clock"]
+__all__ = [
+    "MENDED_BY_A_PERSON",
+    "Admission",
+    "Decision",
+    "State",
+    "admit",
+    "agent_back",
+    "begin",
+    "decide",
+    "notice_clock",
+    "reset",
+]
 
 STAGNATION = {rule.reason for rule in RULES if rule.stagnation}
+#: Why a circuit opens where no cooldown helps and a person does.
+MENDED_BY_A_PERSON = frozenset({"agent_unavailable", "blocked"})
 #: What the agent did, or did not, even where the tests could not run.
 AGENT_SPEAKS = PERSON_NEEDED | {"crash", "unavailable"}
 #: Flips on one and the same tree, there and back, that make a test flaky; a single one may come from outside.
@@ -54,16 +67,22 @@ def notice_clock(state: State, at: float) -> State:
 
 
 def agent_back(state: State) -> State:
-    """Take a loop up whose agent could not be called: no cooldown mends that, and its crashes say nothing of the next one.
+    """Take a loop up whose agent could not be called or asked for a person: its crashes say nothing of the next one.
 
     The same state where the circuit is not open for that.
     """
-    if state.circuit.state == circuits.CLOSED or state.circuit.reason != "agent_unavailable":
+    if state.circuit.state == circuits.CLOSED or state.circuit.reason not in MENDED_BY_A_PERSON:
         return state
     steps = state.steps
     while len(steps) > 1 and steps[-1].crashed:
         steps = steps[:-1]
     return replace(state, circuit=circuits.Circuit(), steps=steps, crashes=0)
+
+
+def reset(state: State) -> State:
+    """Close the circuit, for a person says so: what was before is no evidence against what comes next."""
+    letter = strict.begin(state.letter.last) if state.letter is not None else None
+    return forget(replace(state, circuit=circuits.Circuit(), letter=letter), state.steps[-1])
 
 
 def admit(state: State, at: float) -> Admission:
@@ -81,6 +100,8 @@ def decide(state: State, facts: Facts) -> tuple[State, Decision]:
     state = notice_clock(state, facts.at)
     if facts.agent_back:
         state = agent_back(state)
+    if facts.reset:
+        state = reset(state)
     admission = admit(state, facts.at)
     if admission.refused and not facts.forced:
         return state, Decision(facts.iteration, state.circuit, refused=True, health=state.health, level="tripped")

@@ -19,6 +19,10 @@ EXIT_CODES = {
     "agent_unavailable": 14,
 }
 
+#: Verdicts after which there is something to go on with; without one the loop was cut off.
+GOES_ON = frozenset(
+    {None, "limit", "interrupted", "circuit_open", "error", "false_green", "blocked", "agent_unavailable"}
+)
 #: Reasons of a stop that have a verdict of their own; every other rule ends as circuit_open.
 VERDICT_OF_REASON = {"blocked": "blocked", "agent_unavailable": "agent_unavailable"}
 

@@ -150,6 +150,15 @@ class Journal:
         row = next((each for each in self.loops(kind) if each.data.get("environment") == environment), None)
         return row if row is not None and row.verdict is None else None
 
+    def reset(self, loop_id: str) -> None:
+        """Note that a person closed a loop's circuit, after so many iterations."""
+        self.note(loop_id, reset=[self.count_iterations(loop_id), time.time()])
+
+    def was_reset(self, row: LoopRow) -> bool:
+        """Whether a person closed a loop's circuit since its last iteration."""
+        number, _ = row.data.get("reset") or (None, None)
+        return number is not None and number == self.count_iterations(row.loop_id)
+
     def loop_data(self, loop_id: str) -> Mapping[str, Any]:
         """Return what is kept of a loop beside its iterations, empty for an unknown one."""
         row = self.loop(loop_id)

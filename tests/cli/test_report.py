@@ -82,4 +82,6 @@ def test_a_green_that_was_not_believed(tree: Path) -> None:
 def test_where_there_is_no_loop(tree: Path) -> None:
     code, out, err = command(tree, "fireloop", "report", "--json")
     assert (code, out) == (4, "")
-    assert err.splitlines() == [f"fireloop report: no loop was recorded in {str(tree)!r}"]
+    assert err.splitlines() == [
+        f"fireloop report: no loop was recorded in {str(tree)!r}; `fireloop-test PROMPT` or `pytest --fire-loop` begins one"
+    ]
