@@ -11,6 +11,7 @@ from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.judge.evidence import Evidence
 from pytest_fireloop.observe.text import clean, one_line
 from pytest_fireloop.show.evidence import sentence
+from pytest_fireloop.show.health import health_and_level
 from pytest_fireloop.show.status import status_lines
 
 
@@ -35,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     if data.get("decision"):
         decision = data["decision"]
         print("\n".join(status_lines(data["facts"], decision)))
-        print(f"judged: health {decision['health']}, {decision['level']}, events {_events(decision)}")
+        print(f"judged: {health_and_level(decision)}, events {_events(decision)}")
         for evidence in decision.get("evidence") or ():
             print(f"evidence: {one_line(sentence(Evidence.from_json(evidence)))}")
     if data.get("verification"):

@@ -11,6 +11,7 @@ from typing import Any
 from pytest_fireloop.act.lock import is_held
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.remember.journal import RUNNER, LoopRow
+from pytest_fireloop.show.health import health_and_level
 from pytest_fireloop.show.status import status_lines
 
 CLOSED: Mapping[str, Any] = {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None}
@@ -51,8 +52,8 @@ def main(argv: Sequence[str]) -> int:
         return 0
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
     sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {data['verdict']}\n")
-    judged = f", health {data['health']}, level {data['level']}" if decision else ""
-    sys.stdout.write(f"iterations: {data['iterations']}{judged}\n")
+    said = f", {health_and_level(decision)}" if decision else ""
+    sys.stdout.write(f"iterations: {data['iterations']}{said}\n")
     if decision:
         sys.stdout.write("\n".join(status_lines(rows[-1]["facts"], decision)) + "\n")
     retry = circuit.get("retry_at")

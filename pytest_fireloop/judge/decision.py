@@ -16,7 +16,8 @@ from pytest_fireloop.judge.risk import Risk
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`stop` is the reason to halt, `rotate` the strategy of the next prompt, `full_run` asks for all tests next time.
+    """`stop` is the reason to halt, `rotate` the strategy of the next prompt, `full_run` asks for all tests next time,
+    `green` that nothing is red, hidden or rejected.
 
     A refused iteration did not run; it, and one that says nothing, has no score.
     """
@@ -32,6 +33,7 @@ class Decision:
     warning: str | None = None
     rotate: str | None = None
     full_run: bool = False
+    green: bool = False
     evidence: tuple[Evidence, ...] = ()
     reward: float | None = None
     confidence: Confidence | None = None
@@ -56,6 +58,7 @@ class Decision:
             "warning": self.warning,
             "rotate": self.rotate,
             "full_run": self.full_run,
+            "green": self.green,
             "evidence": [evidence.to_json() for evidence in self.evidence],
             "reward": self.reward,
             "confidence": None if sure is None else sure.adjusted,

@@ -199,6 +199,7 @@ def _judged(state: State, step: Step, facts: Facts, *, probe: bool, forced: bool
         warning=caution.rule if caution else None,
         rotate=rotate,
         full_run=diverging is not None,
+        green=step.green,
         evidence=found if stop else tuple(each for each in (concern, diverging) if each is not None),
         reward=step.reward,
         confidence=confidence(view.acts),

@@ -8,6 +8,7 @@ from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.text import plural
+from pytest_fireloop.show.health import health_and_level
 from pytest_fireloop.show.summary import record_line
 
 
@@ -21,7 +22,7 @@ def iteration_line(
         f"iteration {number}: agent {agent}",
         f"{plural(len(changes.files), 'file')} changed",
         f"{record_line(after)} (+{len(delta.newly_passing)} -{len(delta.newly_failing)})",
-        f"score {decision.score:+d}, {decision.health}, {decision.level}",
+        f"score {decision.score:+d}, {health_and_level(decision.to_json())}",
     ]
     if not after.complete and after.incomplete_reason:
         parts.append(after.incomplete_reason)

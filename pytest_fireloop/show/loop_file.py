@@ -13,6 +13,7 @@ from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
 from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.show.health import health_word
 from pytest_fireloop.show.status import alerts, status_fields
 from pytest_fireloop.show.summary import summary_lines
 
@@ -44,6 +45,7 @@ class LoopFile:
     ) -> None:
         """Add one row, and show the status after it."""
         tests = ", ".join(f"{number} {outcome}" for outcome, number in record.counts.items() if number)
+        said = decision.to_json()
         when = time.strftime("%Y-%m-%d %H:%M:%S")
         cells = (
             progress.iterations,
@@ -51,12 +53,11 @@ class LoopFile:
             len(changes.files),
             tests or "none",
             f"{decision.score:+d}",
-            decision.health,
+            health_word(said),
             decision.level,
             decision.circuit.state,
         )
         self._rows.append("| " + " | ".join(one_line(str(cell)).replace("|", "\\|") for cell in cells) + " |\n")
-        said = decision.to_json()
         self._status = "\n## Status\n\n" + "".join(
             f"- {name}: {one_line(text)}\n" for name, text in status_fields(facts, said)
         )

@@ -26,11 +26,14 @@ def section_lines(judged: Judged) -> list[str]:
         moved = judged.coverage.get("delta")
         lines.append(f"coverage: {judged.coverage['total']:g} %" + ("" if moved is None else f" ({moved:+g})"))
     if judged.decision is not None:
+        from pytest_fireloop.show.health import health_and_level
+
         said = judged.decision
         window = "" if said.window_score is None else f" (last three {said.window_score:+d})"
         lines.append(
             f"iteration {judged.iteration} of loop {judged.loop_id}: score {said.score:+d}{window}, "
-            f"health {said.health}, {said.level}, circuit {said.circuit.state}"
+            f"{health_and_level(said.to_json())}, "
+            f"circuit {said.circuit.state}"
         )
     elif judged.loop_id is not None:
         lines.append(f"a loop begins: {judged.loop_id}")
