@@ -275,7 +275,8 @@ class Loop:
         self.attempts.append(found.attempt)
         self.display.line(found.line)
         self.loop_file.iteration(self.progress, found.decision, record, work.changes, facts)
-        self._remember(number, {**kept, "loop_row": self.loop_file.last_row})
+        shown = {"loop_row": self.loop_file.last_row, "green_in_place": self.check.green_in_place}
+        self._remember(number, {**kept, **shown})
         return self._ended(found)
 
     def _call(self, number: int) -> AgentWork | Ending:

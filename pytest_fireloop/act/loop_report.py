@@ -19,8 +19,14 @@ NAMED = 3
 def report_of(row: LoopRow, rows: Sequence[Mapping[str, Any]], checkpoints: Checkpoints) -> dict[str, Any]:
     """Return all that the report shows, as `fireloop.report/1`."""
     summary = row.data.get("summary") or {}
-    compared = [(each["facts"]["iteration"], each["integrity"]) for each in rows if each.get("integrity")]
-    rejected = _rejected(compared)
+    told = [each for each in rows if each.get("integrity")]
+    compared = [(each["facts"]["iteration"], each["integrity"]) for each in told]
+    rejected = _rejected([(each["facts"]["iteration"], each["integrity"]) for each in told if _was_green(each)])
+    red = [
+        each["facts"]["iteration"]
+        for each in told
+        if each["integrity"]["verdict"] == "rejected" and not _was_green(each)
+    ]
     files = _files(rows, checkpoints)
     return {
         "schema": SCHEMA,
@@ -36,7 +42,8 @@ def report_of(row: LoopRow, rows: Sequence[Mapping[str, Any]], checkpoints: Chec
         "compared": bool(compared),
         "findings": _findings(compared),
         "rejected": rejected,
-        "next": _next(row, files, rejected=bool(rejected)),
+        "red_with_blockers": red,
+        "next": _next(row, files, rejected=bool(rejected or red)),
     }
 
 
@@ -62,6 +69,11 @@ def _findings(compared: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[st
     return sorted(
         found.values(), key=lambda each: (each["severity"], -each["iterations"][-1], each["path"], each["line"])
     )
+
+
+def _was_green(row: Mapping[str, Any]) -> bool:
+    """Whether the tests were green in place; an earlier version kept only where it had verified them."""
+    return bool(row.get("green_in_place", row["integrity"]["where"] != ""))
 
 
 def _rejected(compared: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:

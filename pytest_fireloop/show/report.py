@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,9 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             for each in report["rejected"][:SHOWN]
         ]
         lines += _more(report["rejected"])
+    if report["red_with_blockers"]:
+        lines += ["", "red runs with edits for which no green run would be believed"]
+        lines.append(f"  {_times(report['red_with_blockers'])}: see the comparison with the start")
     if report["next"]:
         lines += ["", "what you can do"]
         lines += [f"  {each['command']}\n      {each['what']}" for each in report["next"]]
@@ -68,10 +72,15 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _times(iterations: Sequence[int]) -> str:
-    numbers = [str(number) for number in iterations]
-    if len(numbers) == 1:
-        return f"iteration {numbers[0]}"
-    return f"iterations {', '.join(numbers[:-1])} and {numbers[-1]}"
+    """Return iterations in words, three and more in a row as a range."""
+    if len(iterations) == 1:
+        return f"iteration {iterations[0]}"
+    parts: list[str] = []
+    # what grows by one keeps its distance to its place
+    for _, run in itertools.groupby(enumerate(iterations), lambda pair: pair[1] - pair[0]):
+        numbers = [str(number) for _, number in run]
+        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
+    return f"iterations {', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else f"iterations {parts[0]}"
 
 
 def _place(where: str) -> str:
