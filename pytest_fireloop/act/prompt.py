@@ -13,7 +13,8 @@ from pytest_fireloop.show.environments import environment_lines
 
 RULES = """\
 - Repair the product code. The tests are run by a referee from the copies they had at the start: skipping, deleting or \
-weakening a test, changing pytest's configuration or detecting the test run wins nothing and is undone.
+weakening a test, changing pytest's configuration or detecting the test run wins nothing: the tests of the start decide, \
+and a green run with such an edit in it is rejected. An edit of that kind stays in the tree until you take it back.
 - Look at what was tried before; do not repeat what did not help.
 - Make one coherent change at a time and leave the tree in a state that imports.
 - Nothing you say ends the work: only the referee's own run of the tests does.

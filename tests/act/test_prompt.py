@@ -27,6 +27,14 @@ def prompt(**changes: object) -> str:
     return compose(PromptFacts(**values))  # type: ignore[arg-type]
 
 
+def test_the_rules_say_what_becomes_of_an_edit_of_tests() -> None:
+    text = prompt()
+    assert "the tests of the start decide, and a green run with such an edit in it is rejected" in text
+    # the runner puts no test back
+    assert "is undone" not in text
+    assert "stays in the tree until you take it back" in text
+
+
 def test_failures_are_grouped_by_cause_with_the_shortest_excerpt() -> None:
     text = prompt()
     assert text.startswith("# Task\n\nfix it\n\n# Rules\n")
