@@ -117,6 +117,7 @@ class Loop:
             verification=self.check.found,
             duration_s=self.gate.time.elapsed,
             files_changed=self._files_changed(),
+            at_best=self._at_best(),
             loop_file=str(shown) if shown else None,
         )
         if self._refused:
@@ -160,6 +161,14 @@ class Loop:
             return self.tree.files_changed()
         except (CheckpointError, OSError):
             return 0
+
+    def _at_best(self) -> bool:
+        """Whether the tree is as it was when most tests passed."""
+        progress = self.progress
+        try:
+            return bool(progress.commits) and self.tree.is_at(progress.commits[progress.best])
+        except (CheckpointError, OSError):
+            return False
 
     def preview(self) -> str:
         """Return the first prompt; runs the tests and calls no agent."""

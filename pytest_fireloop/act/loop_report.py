@@ -43,7 +43,7 @@ def report_of(row: LoopRow, rows: Sequence[Mapping[str, Any]], checkpoints: Chec
         "findings": _findings(compared),
         "rejected": rejected,
         "red_with_blockers": red,
-        "next": _next(row, files, rejected=bool(rejected or red)),
+        "next": _next(row, files, rejected=bool(rejected or red), trees=[each["facts"].get("tree") for each in rows]),
     }
 
 
@@ -90,8 +90,10 @@ def _counts(row: Mapping[str, Any]) -> dict[str, int]:
     return {name: outcomes.count(name) for name in dict.fromkeys([*sorted(GREEN), *sorted(outcomes)])}
 
 
-def _next(row: LoopRow, files: Sequence[Mapping[str, Any]], *, rejected: bool) -> list[dict[str, str]]:
-    """Name the ways out: look, allow, undo."""
+def _next(
+    row: LoopRow, files: Sequence[Mapping[str, Any]], *, rejected: bool, trees: Sequence[str | None]
+) -> list[dict[str, str]]:
+    """Name the ways out: look, allow, undo; `trees` are those of the iterations, the best of which may be the last."""
     found = [{"command": f"fireloop diff {row.loop_id}:", "what": "read all that changed"}] if files else []
     edited = [str(each["path"]) for each in files if each["kind"] != "product"]
     if rejected and edited:
@@ -101,7 +103,7 @@ def _next(row: LoopRow, files: Sequence[Mapping[str, Any]], *, rejected: bool) -
         found.append({"command": f"fireloop-test PROMPT {options}", "what": what})
     if files and row.verdict != "green":
         best = ((row.data.get("summary") or {}).get("best") or {}).get("iteration")
-        if best:
+        if best and best < len(trees) and (trees[best] is None or trees[best] != trees[-1]):
             what = f"bring the state with most passing tests back, that of iteration {best}"
             found.append({"command": f"fireloop restore {row.loop_id}:best", "what": what})
         found.append({"command": f"fireloop restore {row.loop_id}:0", "what": "bring the start back"})

@@ -73,9 +73,10 @@ def summarise(
     verification: Verification | None,
     duration_s: float,
     files_changed: int,
+    at_best: bool = False,
     loop_file: str | None,
 ) -> dict[str, Any]:
-    """Return the summary as `fireloop.loop/1`."""
+    """Return the summary as `fireloop.loop/1`; `at_best` where the tree is in its best state already."""
     before, after = progress.baseline.outcomes, progress.record.outcomes
     started = bool(progress.commits)
     return {
@@ -100,6 +101,7 @@ def summarise(
         },
         "circuit": progress.circuit or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None},
         "best": {"iteration": progress.best, "commit": progress.commits[progress.best] if started else None},
+        "at_best": at_best,
         "health_profile": {
             **{state: progress.health[state] for state in ("PROGRESS", "STALLED", "SPINNING", "DEGRADED", "BLOCKED")},
             "rotations": progress.rotations,

@@ -93,6 +93,12 @@ class WatchedTree:
             return 0
         return len(self.checkpoints.changes(self.start, self.latest.commit))
 
+    def is_at(self, commit: str) -> bool:
+        """Whether the last checkpoint holds the same files as another one."""
+        if self.latest is None:
+            return False
+        return commit == self.latest.commit or not self.checkpoints.changes(commit, self.latest.commit)
+
     def hint(self, baseline: RunRecord) -> str:
         """Propose the option by which a person allows a change of tests or configuration that is right."""
         if self.latest is None or self.start is None:

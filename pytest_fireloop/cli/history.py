@@ -33,8 +33,17 @@ def main(argv: Sequence[str]) -> int:
     if options.json:
         sys.stdout.write(json.dumps({"schema": "fireloop.history/1", "loops": loops}) + "\n")
         return 0
+    if not loops:
+        print("no loop was recorded here; `fireloop-test PROMPT` or `pytest --fire-loop` begins one")
+    width = max((len(_said(loop["verdict"])) for loop in loops), default=0)
     for loop in loops:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(loop["started"]))))
         task = one_line(str(loop["task"] or ""), 60)
-        print(f"{loop['loop_id']}  {when}  {loop['kind']:<6}  {loop['verdict']:<14}  {loop['iterations']:>3}  {task}")
+        said = _said(loop["verdict"])
+        print(f"{loop['loop_id']}  {when}  {loop['kind']:<6}  {said:<{width}}  {loop['iterations']:>3}  {task}")
     return 0
+
+
+def _said(verdict: object) -> str:
+    """Return a verdict for people, to whom `open` reads like a circuit."""
+    return "unfinished" if verdict == "open" else str(verdict)

@@ -50,8 +50,10 @@ def main(argv: Sequence[str]) -> int:
     if options.json:
         sys.stdout.write(json.dumps(data) + "\n")
         return 0
+    # to people `open` reads like a circuit
+    verdict = "unfinished" if data["verdict"] == "open" else data["verdict"]
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
-    sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {data['verdict']}\n")
+    sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {verdict}\n")
     said = f", {health_and_level(decision)}" if decision else ""
     sys.stdout.write(f"iterations: {data['iterations']}{said}\n")
     if decision:

@@ -66,7 +66,8 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         end = {None: "", True: "; restored", False: "; not restored"}[each["restored"]]
         lines.append(f"protected: {each['path']} was {each['what']} in iteration {each['iteration']}{end}")
     best = summary["best"]
-    if summary["verdict"] != "green" and summary["files_changed"] and best["iteration"] < summary["iterations"]:
+    elsewhere = best["iteration"] < summary["iterations"] and not summary.get("at_best")
+    if summary["verdict"] != "green" and summary["files_changed"] and elsewhere:
         lines.append(f"best state: iteration {best['iteration']}; `fireloop restore best` brings it back")
     if summary["loop_file"]:
         lines.append(f"loop file: {summary['loop_file']}")

@@ -59,6 +59,15 @@ def test_a_rejected_green_that_nobody_works_on_is_stopped_as_false_green(project
     assert (summary["circuit"]["state"], summary["circuit"]["reason"]) == ("OPEN", "no_progress")
     assert summary["health_profile"]["STALLED"] == 2
     assert summary["integrity"]["verdict"] == "rejected"
+    # what moved is told as it was, and the state that is there is not offered again
+    told = [line.partition("; score ")[2] for line in said.splitlines() if line.startswith("iteration ")]
+    assert [line.split(";")[0].partition(", ")[2] for line in told] == [
+        "PROGRESS, healthy",
+        "no progress",
+        "STALLED, warning",
+        "STALLED, tripped",
+    ]
+    assert (summary["best"]["iteration"], summary["at_best"], "best state" in said) == (1, True, False)
 
 
 def test_tests_that_pass_under_an_exit_code_that_stays_red_are_no_green(project: Path) -> None:
