@@ -36,7 +36,8 @@ def _status(seen: Seen, finished: Finished, failure: Failure | None, *, has_fina
     code = finished.exit_code
     if code is None:
         return "unavailable", finished.problem or "it could not be started"
-    if finished.timed_out and not seen.ended:
+    # a failure of no known kind is what an agent says of being ended
+    if finished.timed_out and (not seen.ended or (failure is not None and failure.kind == "unknown")):
         return "timeout", "it ran into its time limit"
     if failure is not None:
         return STATUS[failure.kind], failure.text
