@@ -35,8 +35,19 @@ class OpenLoop:
 
     @property
     def scope(self) -> str:
-        """The scope of the run with which the loop began."""
-        return str(self.rows[0]["scope"])
+        """The scope of the first whole run, by which later ones are told; of the first run where all show a part."""
+        whole = (row for row in self.rows if not row["facts"].get("partial"))
+        return str(next(whole, self.rows[0])["scope"])
+
+    @property
+    def scopes(self) -> set[str]:
+        """The scopes of which each ends the loop when it is green: that of its first run, and of its first whole one."""
+        return {str(self.rows[0]["scope"]), self.scope}
+
+    @property
+    def shows_parts(self) -> bool:
+        """Whether no whole run is among its iterations."""
+        return all(row["facts"].get("partial") for row in self.rows)
 
     def decide(self, facts: Mapping[str, Any]) -> Decision:
         """Judge one more iteration, given as it stands in a trace."""

@@ -110,7 +110,7 @@ class Referee:
                 changes=self._changes(str(current.last["checkpoint"]), record, checkpoint),
                 since_start=self._changes(current.start, record, checkpoint),
             )
-            if not forced and _is_iteration(current, record, checkpoint):
+            if not forced and self._is_iteration(current, record, checkpoint):
                 judged = self._iterate(current, judged, checkpoint)
             if not weakened and _ends(current, record):
                 self.journal.end_loop(current.loop_id, "green", {"iterations": len(current.rows)})
@@ -142,8 +142,9 @@ class Referee:
         facts = _facts(number, judged.record, judged.changes, checkpoint, flaky)
         if current.clock_back_at is not None:
             facts["clock_back_at"] = current.clock_back_at
-        # another scope shows other tests; those of the loop's own are not gone
-        facts["partial"] = facts["partial"] or judged.record.scope != current.scope
+        # another scope shows other tests, and those of the loop's own are not gone; a whole run after parts shows all
+        other = judged.record.scope != current.scope and not current.shows_parts
+        facts["partial"] = facts["partial"] or other
         decision = current.decide(facts)
         row = {
             "facts": facts,
@@ -172,6 +173,19 @@ class Referee:
         from pytest_fireloop.act.open_loop import fold
 
         return fold(self.journal, row, self._profile)
+
+    def _is_iteration(self, current: OpenLoop, record: RunRecord, checkpoint: Checkpoint) -> bool:
+        """Whether the run says something new: it ran, and does not only look at an unchanged tree from another side.
+
+        From the same side is what the run before showed too; of parts, only those that the loop is about.
+        """
+        if record.exit_code in NO_EVIDENCE and not record.collection_errors:
+            return False
+        if current.last["facts"]["tree"] != checkpoint.tree:
+            return True
+        if record.partial and record.scope not in current.scopes:
+            return False
+        return self.journal.last_scope(record.environment) == record.scope
 
     def _earlier(self, record: RunRecord) -> PastRun | None:
         """Return the last run of this environment and scope, else its last run of any scope."""
@@ -231,19 +245,11 @@ def _ends(current: OpenLoop, record: RunRecord) -> bool:
 
     A loop that began with some paths or settings ends with the same ones; other partial runs end none.
     """
-    same = record.scope == current.scope
+    same = record.scope in current.scopes
     narrowed = set(record.extra.get("narrowed_by") or ())
     if narrowed and narrowed <= {PATHS, OVERRIDES}:
         return record.sound and same
     return record.green and (same or current.covered_by(record.outcomes))
-
-
-def _is_iteration(current: OpenLoop, record: RunRecord, checkpoint: Checkpoint) -> bool:
-    """Whether the run says something new: it ran, and does not only look at an unchanged tree from another side."""
-    if record.exit_code in NO_EVIDENCE and not record.collection_errors:
-        return False
-    last = current.last
-    return not (last["facts"]["tree"] == checkpoint.tree and last["scope"] != record.scope)
 
 
 def _coverage(earlier: PastRun | None, record: RunRecord) -> dict[str, Any] | None:

@@ -139,6 +139,12 @@ class Journal:
         rows = self._read(query, (environment, scope))
         return (self._parsed(rows[0][0]), self._parsed(rows[0][1])) if rows else None
 
+    def last_scope(self, environment: str) -> str | None:
+        """Return the scope of the last run stored for an environment, or None."""
+        query = "SELECT scope FROM runs WHERE environment = ? ORDER BY number DESC LIMIT 1"
+        rows = self._read(query, (environment,))
+        return str(rows[0][0]) if rows else None
+
     def loops(self, kind: str | None = None) -> list[LoopRow]:
         """Return all loops, newest first."""
         query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY started DESC, rowid DESC"

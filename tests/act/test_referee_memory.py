@@ -102,6 +102,12 @@ def test_a_whole_green_run_ends_a_loop_that_began_with_a_part(write: Write, judg
     assert "a loop begins" in judged()[1]
 
 
+def test_a_loop_that_began_with_a_part_is_stuck_in_whole_runs_too(write: Write, judged: Run) -> None:
+    write(BOTH)
+    assert "a loop begins" in judged("-k", "test_a")[1]
+    assert [judged()[0] for _ in range(4)] == [1, 1, 1, 10]
+
+
 def test_a_run_that_was_killed_is_told_at_the_next(write: Write, judged: Run, project: Path) -> None:
     write({"test_a.py": "import time\ndef test_a(): pass\ndef test_hangs(): time.sleep(60)\n"})
     state = project.parent / "state"

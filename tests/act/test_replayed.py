@@ -165,6 +165,54 @@ def test_any_live_loop_replays_to_its_own_decisions(loop: Loop, seed: int, profi
     same_as_replayed(loop)
 
 
+PART = {"partial": True, "scope": "-k a"}
+OTHER = {"partial": True, "scope": "-k b"}
+
+
+@pytest.mark.parametrize(
+    ("looks", "counted"),
+    [
+        ([PART, {}, {}, {}, {}], 3),
+        ([PART, {}, PART, {}, {}, {}, {}], 3),
+        ([PART] * 4, 3),
+        ([{}, {}, PART, {}, {}, {}], 3),
+        ([PART, {}] * 6, 0),
+        ([{}, PART] * 6, 0),
+        ([PART, OTHER] * 6, 0),
+        ([{}, *[PART] * 6], 0),
+        ([PART, *[OTHER] * 6], 0),
+    ],
+    ids=str,
+)
+def test_looks_from_one_side_at_an_unchanged_tree_count_and_those_from_another_do_not(
+    loop: Loop, looks: list[dict[str, Any]], counted: int
+) -> None:
+    """A loop that began with a part is stuck when whole runs show the same again and again."""
+    for changes in looks:
+        assert loop.run({"t.py::a": "failed"} if changes else RED, **changes)
+    decisions = loop.decisions()
+    assert (len(decisions), [row["stop"] for row in decisions if row["stop"]]) == (
+        counted,
+        ["no_progress"] if counted else [],
+    )
+    same_as_replayed(loop)
+
+
+def test_whole_runs_after_a_part_show_what_is_gone_and_each_ends_the_loop(loop: Loop) -> None:
+    loop.run({"t.py::a": "failed"}, **PART)
+    loop.edit()
+    loop.run({"t.py::a": "failed", "t.py::b": "failed"})
+    loop.edit()
+    loop.run({"t.py::a": "failed"})
+    loop.edit()
+    loop.run({"t.py::a": "failed"}, **PART)
+    assert [row["facts"]["partial"] for row in loop.rows()[1]] == [True, False, False, True]
+    same_as_replayed(loop)
+    loop.edit()
+    loop.run({"t.py::a": "passed"})
+    assert loop.admission() is None
+
+
 def test_one_probe_after_the_cooldown(loop: Loop) -> None:
     trip(loop)
     assert not loop.run(RED)
