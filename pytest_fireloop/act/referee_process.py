@@ -31,13 +31,16 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
     """Answer `admit` (before the tests) or `judge` (after them)."""
     from pytest_fireloop.act.lock import in_line
     from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
-    from pytest_fireloop.remember.paths import claim, state_folder, unfit
+    from pytest_fireloop.remember.paths import claim, lies_inside, state_folder, unfit
 
     tree = Path(question["tree"])
     folder = state_folder(tree, environment, question["folder"])
     refused = unfit(tree, folder, environment)
     if refused is not None:
-        return {"problem": refused}
+        # a folder in the tree that an option or a variable names is wrong before any test has run
+        named = question["folder"] or environment.get("FIRELOOP_DIR")
+        wrong = question["ask"] == "admit" and named and lies_inside(folder, tree)
+        return {"usage" if wrong else "problem": refused}
     try:
         claim(folder, tree)
         with in_line(folder):

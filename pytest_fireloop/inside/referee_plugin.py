@@ -42,16 +42,19 @@ class RefereePlugin(Guarded):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        refusal = self._admission()
-        if refusal:
+        refusal, usage = self._admission() or (None, None)
+        if refusal or usage:
             self._call = None
             self._last_word.let_be()
             self._remove_record()
+        if usage:
+            raise pytest.UsageError(usage)
+        if refusal:
             pytest.exit(refusal, returncode=CIRCUIT_OPEN)
 
     @guarded
     def _admission(self) -> Any:
-        """Ask before the tests; return why they may not run, or None."""
+        """Ask before the tests; return what the circuit has against them, and what is wrong with the options."""
         if self._call is None:
             return None
         reply = self._call.ask("admit")
@@ -60,10 +63,10 @@ class RefereePlugin(Guarded):
             self._lines.append(self._headline)
             self._call = None
             self._last_word.let_be()
-        elif not reply.get("refusal"):
+        elif not reply.get("refusal") and not reply.get("usage"):
             self.record_path, self._forced = reply.get("record"), bool(reply.get("forced"))
             self._lines += reply.get("lines", ())
-        return reply.get("refusal")
+        return reply.get("refusal"), reply.get("usage")
 
     def disable(self, error: BaseException) -> None:
         """Switch off, and have no say in the exit code any more."""

@@ -56,7 +56,7 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
     home = environment.get("HOME")
     if real == Path(real.anchor) or (home and real == Path(os.path.realpath(home))):
         return f"{str(tree)!r} is no project; change to the folder of one"
-    if folder == real or real in folder.parents:
+    if lies_inside(folder, real):
         return f"the state folder {str(folder)!r} lies inside the work tree; name one outside with --fire-loop-dir"
     root = temporary_root(environment)
     if Path(os.path.realpath(root)) in (folder, *folder.parents) and not _is_ours(root):
@@ -70,6 +70,12 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
 def is_history(folder: Path) -> bool:
     """Whether a folder holds the history of a matrix, which may lie anywhere: no tree ever claimed it as its own."""
     return (folder / "journal.sqlite").is_file() and _owner(folder) is None
+
+
+def lies_inside(folder: Path, tree: Path) -> bool:
+    """Whether a state folder lies in the work tree, where the agent and its clean-ups reach it."""
+    real = Path(os.path.realpath(tree))
+    return folder == real or real in folder.parents
 
 
 def claim(folder: Path, tree: Path) -> Path:
