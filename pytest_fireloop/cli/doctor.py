@@ -23,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--python", metavar="PATH", help="the interpreter that runs the tests")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    manager = plugin_manager()
+    manager = plugin_manager(print)
     print(f"git: {shutil.which('git') or 'missing; install it'}")
     print(
         f"platform: {sys.platform}" + ("" if sys.platform.startswith("linux") else "; orphaned processes are not seen")

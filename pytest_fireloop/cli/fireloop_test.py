@@ -211,7 +211,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     refused = unfit(tree, folder, environment)
     if refused is not None:
         raise SettingsError(refused)
-    agent = choose_agent(options.agent, plugin_manager(), environment)
+    agent = choose_agent(options.agent, plugin_manager(display.line), environment)
     missing = agent.missing(environment)
     if missing is not None:
         return tell_early_ending(PROGRAM, Ending("agent_unavailable", missing), machine_output=options.json)

@@ -88,7 +88,7 @@ def test_a_model_goes_where_it_is_asked_for() -> None:
 def test_auto_takes_an_installed_agent_else_the_embedded_one() -> None:
     import pluggy
 
-    manager = plugin_manager()
+    manager = plugin_manager(pytest.fail)
     assert choose_agent("auto", manager, {"PATH": ""}).name == "repair"
 
     class Others:

@@ -74,7 +74,7 @@ def test_the_users_own_mode_replaces_ours(name: str, extra: tuple[str, ...], gon
 
 
 def test_auto_takes_what_is_installed_in_our_order(tmp_path: Path) -> None:
-    manager = plugin_manager()
+    manager = plugin_manager(pytest.fail)
     for name in ("goose", "mini", "qwen", "codex"):
         assert choose_agent("auto", manager, {"PATH": str(tmp_path)}).name in {"repair", "qwen"}
         (tmp_path / name).write_text("#!/bin/sh\n")
