@@ -19,7 +19,8 @@ def main() -> int:
     """Return 2 to send the agent on, and 0 to let it stop."""
     question = json.load(sys.stdin)
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or question.get("cwd") or os.getcwd()
-    done = subprocess.run(["pytest", "--fire-loop", "-q"], cwd=folder, capture_output=True, text=True, check=False)
+    command = ["pytest", "--fire-loop", "--fire-loop-test-edits=forbid", "-q"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode in GO_ON:
         tail = "\n".join(done.stdout.splitlines()[-LINES:])
         sys.stderr.write(f"The tests are not green yet. Mend the product, not the tests, and go on.\n\n{tail}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -68,7 +69,7 @@ def run_tests(
     extra: Sequence[str] = (),
     stop: Callable[[], bool] | None = None,
 ) -> TestRun:
-    """Run pytest in a subprocess and read its record; `work` takes the record and the output, one folder a run.
+    """Run pytest in a subprocess and read its record; `work` keeps the record and the output, one folder a run.
 
     A command of the user's own runs whole, whatever is selected.
     """
@@ -122,6 +123,8 @@ def _run_once(
         environment["FIRELOOP_DISGUISE"] = str(command.disguise)
     timeout_s = command.within(command.timeout_s)
     done = run_process(argv, cwd=command.tree, environment=environment, output=output, timeout_s=timeout_s, stop=stop)
+    for used_up in (folder / "parts", folder / "cache"):
+        shutil.rmtree(used_up, ignore_errors=True)
     problem = done.problem
     if done.exit_code == NO_PYTEST:
         problem = f"{str(command.python)!r} has no pytest; install it there, or name another interpreter with --python"

@@ -101,6 +101,13 @@ def test_shell_loop(project: Path, run: Run) -> None:
     assert "CIRCUIT OPEN: no_progress" in done.stdout
 
 
+def test_a_shell_loop_believes_no_weakened_test(project: Path, run: Run) -> None:
+    weaken = "import pathlib; path = pathlib.Path('test_calc.py'); path.write_text(path.read_text().replace('== 5', '> -9'))"
+    done = run(project, str(EXAMPLES / "shell-loop" / "loop.sh"), sys.executable, "-c", weaken)
+    assert done.returncode == 13, done.stdout
+    assert "cannot be believed" in done.stdout
+
+
 def test_nightly(project: Path, run: Run) -> None:
     cache, page = project.parent / "cache", project.parent / "page.md"
     shutil.copy(EXAMPLES / "nightly" / "nightly.sh", project)
@@ -117,6 +124,8 @@ def test_nightly(project: Path, run: Run) -> None:
     job = (EXAMPLES / "nightly" / "nightly.yml").read_text()
     assert "nightly.sh ~/.cache/fireloop-nightly" in job
     assert "path: ~/.cache/fireloop-nightly" in job
+    # what has to be put there is said, and no index is asked for a package that it does not have
+    assert "pip install . pytest \"pytest-fireloop @ " in job
 
 
 def _a_day_passes(folder: Path) -> None:
