@@ -93,4 +93,5 @@ AIDER = KnownAgent(
     environment=_environment,
     has_final_event=False,
     verified="0.86.2",
+    continues=False,
 )

@@ -26,4 +26,5 @@ CURSOR = KnownAgent(
     words=_words,
     read_event=read_event,
     stdin=False,
+    edits_only=False,
 )

@@ -51,4 +51,5 @@ GOOSE = KnownAgent(
     read_event=read_event,
     environment=_environment,
     automatic=False,
+    edits_only=False,
 )

@@ -24,6 +24,7 @@ class KnownAgent:
     `words` are all arguments but the user's own; the prompt is written to standard input (`stdin`), or named as a file or an argument in `words`.
     `read_event` takes each JSON object, `read_text` each other line of output; an agent without a final event has ended well when its
     process has. `verified` is the version that a run against a scripted model was seen with, None where the adapter is made from sources alone.
+    `continues` says whether a call names an earlier session, `edits_only` whether it has a mode between asking a person and doing all.
     """
 
     name: str
@@ -42,6 +43,8 @@ class KnownAgent:
     automatic: bool = True
     takes_model: bool = True
     metered: bool = True
+    continues: bool = True
+    edits_only: bool = True
 
     def missing(self, environment: Mapping[str, str]) -> str | None:
         """Return what is missing to call it, in one line, or None."""

@@ -88,4 +88,6 @@ MINI = KnownAgent(
     result_file=_RESULT,
     verified="2.4.6",
     automatic=False,
+    continues=False,
+    edits_only=False,
 )

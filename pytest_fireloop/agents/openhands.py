@@ -73,4 +73,5 @@ OPENHANDS = KnownAgent(
     environment=_environment,
     has_final_event=False,
     verified="1.16.0",
+    edits_only=False,
 )

@@ -24,8 +24,6 @@ BYPASSES = {
     "yolo",
     "bypassPermissions",
 }
-#: These have no mode between asking a person and doing all.
-WITHOUT_A_MODE = {"mini", "openhands", "cursor", "goose"}
 
 
 @pytest.mark.parametrize("agent", KNOWN, ids=lambda agent: agent.name)
@@ -44,7 +42,7 @@ def test_a_prompt_of_any_length_reaches_the_agent(agent: KnownAgent) -> None:
 @pytest.mark.parametrize("agent", KNOWN, ids=lambda agent: agent.name)
 def test_no_agent_may_do_all_where_it_has_a_mode_between(agent: KnownAgent) -> None:
     words = set(agent.invocation(CALL).argv)
-    assert agent.name in WITHOUT_A_MODE or not words & BYPASSES
+    assert not agent.edits_only or not words & BYPASSES
 
 
 @pytest.mark.parametrize("agent", KNOWN, ids=lambda agent: agent.name)
@@ -52,7 +50,7 @@ def test_a_model_and_a_session_are_named_where_there_is_a_place(agent: KnownAgen
     invocation = agent.invocation(replace(CALL, model="some-model", session="session-1"))
     told = [*invocation.argv, *invocation.environment.values()]
     assert ("some-model" in told) is agent.takes_model
-    assert any("session-1" in word for word in told) is (agent.name not in {"aider", "mini"})
+    assert any("session-1" in word for word in told) is agent.continues
 
 
 @pytest.mark.parametrize(

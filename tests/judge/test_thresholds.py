@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pytest_fireloop
+from pytest_fireloop.judge.recovery import ADVICE, ESCALATE, KIND, STRATEGIES, strategy
 from pytest_fireloop.judge.rules.table import RULES
 from pytest_fireloop.judge.settings import THRESHOLDS, Settings, admitted_for
 
@@ -34,21 +35,19 @@ def test_aggressive_is_nowhere_more_patient() -> None:
 
 
 def test_each_rule_has_a_reason_of_its_own_and_a_source() -> None:
-    assert [rule.reason for rule in RULES] == [
-        "agent_unavailable",
-        "blocked",
-        "integrity",
-        "no_progress",
-        "permission_denials",
-        "test_fix_loop",
-        "circular_approach",
-        "identical_errors",
-        "output_decline",
-        "negative_score",
-        "no_net_progress",
-        "divergence",
-    ]
+    reasons = [rule.reason for rule in RULES]
+    assert len({*reasons}) == len({rule.order for rule in RULES}) == len(RULES) >= 12
+    # an agent that crashes shows nothing of the work, and what only a person can mend comes before what a loop can
+    assert reasons[:3] == ["agent_unavailable", "blocked", "integrity"]
     assert all(rule.source for rule in RULES)
+
+
+def test_each_rule_that_warns_has_something_to_try_next() -> None:
+    for rule in RULES:
+        assert strategy(rule.reason, 0) in ADVICE
+        assert strategy(rule.reason, 99) == ESCALATE
+    assert set(KIND) | set(STRATEGIES) <= {rule.reason for rule in RULES}
+    assert set(KIND.values()) <= set(STRATEGIES)
 
 
 @pytest.mark.parametrize(
