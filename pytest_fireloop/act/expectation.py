@@ -92,7 +92,7 @@ class Expectation:
             first = missing[0]
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             said = record.outcomes.get(first, "not run")
-            return f"with the tests of the start, {first}{more} must pass; it is {said}"
+            return f"with the tests of the start, {first}{more} must pass; {'the first' if more else 'it'} is {said}"
         silent = sorted(self._uncollected - {_path(node) for node, said in record.outcomes.items() if said in GREEN})
         if silent:
             return f"no test of {silent[0]} passes, a file that could not be collected at the start"

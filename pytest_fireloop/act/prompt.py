@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_fireloop.agents.agent import BLOCKED_MARK
 from pytest_fireloop.observe.causes import group_by_cause
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.observe.text import clean, fenced, one_line
+from pytest_fireloop.observe.text import clean, fenced, one_line, plural
 from pytest_fireloop.show.environments import environment_lines
 
 RULES = """\
@@ -88,7 +88,9 @@ def _attempts(attempts: Sequence[Attempt]) -> str:
     lines = ["# What was tried"]
     for attempt in attempts[-5:]:
         files = ", ".join(one_line(path, 120) for path in attempt.files[:10]) or "no file"
-        lines.append(f"\n- Iteration {attempt.iteration} changed {files}: {one_line(attempt.result, 300)}")
+        # the line of an iteration begins with its number, which stands here already
+        result = attempt.result.removeprefix(f"iteration {attempt.iteration}: ")
+        lines.append(f"\n- Iteration {attempt.iteration} changed {files}: {one_line(result, 300)}")
         lines += [f"\n  - Rejected, undo it: {one_line(finding, 300)}" for finding in attempt.findings[:10]]
     return "".join(lines[:1]) + "\n" + "".join(lines[1:])
 
@@ -98,7 +100,8 @@ def _failures(record: RunRecord) -> str:
     if not groups:
         return "# Failures\n\nNo test failed in the last run."
     tests = sum(len(group.nodeids) for group in groups)
-    parts = [f"# Failures: {tests} in {len(groups)} groups that share a cause"]
+    shares = "shares" if len(groups) == 1 else "share"
+    parts = [f"# Failures: {tests} in {plural(len(groups), 'group')} that {shares} a cause"]
     for number, group in enumerate(groups[:MAX_GROUPS], start=1):
         failure = group.representative
         title = one_line(f"{failure.exception or 'Error'} at {failure.location}", 160)
@@ -112,5 +115,5 @@ def _failures(record: RunRecord) -> str:
             excerpt += "\nvia " + " -> ".join(one_line(frame, 120) for frame in failure.frames[-4:])
         parts.append(f"## {number}. {title}\n\n{nodes}\n\n{fenced(excerpt)}")
     if len(groups) > MAX_GROUPS:
-        parts.append(f"And {len(groups) - MAX_GROUPS} more groups.")
+        parts.append(f"And {plural(len(groups) - MAX_GROUPS, 'more group')}.")
     return "\n\n".join(parts)

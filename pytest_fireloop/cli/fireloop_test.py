@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Action, Namespace
+from argparse import Action, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,21 @@ if TYPE_CHECKING:
 
 PROGRAM = "fireloop-test"
 EPILOG = """\
-example: fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- tests/auth
-exit codes: 0 green, 1 limit reached, 2 interrupted, 3 internal error, 4 usage, 5 no tests, 10 circuit open, 11 blocked,
-12 rest, 13 false green, 14 agent unavailable"""
+example:
+  fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- tests/auth
+
+exit codes:
+   0  green, believed
+   1  tests fail; a limit was reached
+   2  interrupted, or stopped
+   3  internal error
+   4  usage or configuration error
+   5  no tests collected
+  10  circuit open: the loop gets nowhere
+  11  blocked: only a person can help
+  12  rest
+  13  false green
+  14  agent unavailable"""
 
 #: Arguments of pytest that show something instead of running tests.
 NO_RUN = frozenset(
@@ -38,6 +50,7 @@ def build_parser() -> Parser:
         usage='%(prog)s "PROMPT" [options] [-- PYTEST_ARGS...]',
         description=__doc__,
         epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -144,7 +157,15 @@ def _options(parser: Parser, words: Sequence[str]) -> Namespace:
             raise SettingsError(f"[tool.fireloop] {name} = {value!r}: choose from {', '.join(action.choices)}")
         defaults[action.dest] = read if isinstance(action.default, list) else read[0]
     parser.set_defaults(**defaults)
-    return parser.parse_args(words)
+    options, more = parser.parse_known_args(words)
+    if options.prompt is not None and more and not any(word.startswith("-") for word in more):
+        task = " ".join([options.prompt, *more])
+        raise SettingsError(f'the task is one argument; quote it, as in: fireloop-test "{task}"')
+    if more:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    if options.test_edits == "forbid" and options.allow_test_edits:
+        raise SettingsError("--test-edits forbid allows no edit, and --allow-test-edits some; leave one of them out")
+    return options
 
 
 def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | None = None) -> int:

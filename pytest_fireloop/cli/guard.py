@@ -32,7 +32,11 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--protect", action="append", default=[], metavar="GLOB", help="more files, as in .gitignore")
     made.add_argument("--json", action="store_true", help="one JSON object")
     made.add_argument("--hook", action="store_true", help="read a tool call as Claude Code hands it to its hooks")
-    options = made.parse_args(argv[:cut])
+    options, more = made.parse_known_args(argv[:cut])
+    if more and cut == len(argv):
+        return usage_error(PROGRAM, f"-- is missing before the command; write: fireloop guard -- {shlex.join(more)}")
+    if more:
+        made.error(f"unrecognized arguments: {' '.join(more)}")
     guard = _guard(options.protect, options.fire_loop_dir)
     if options.hook:
         told = guard.refusal_of_call(sys.stdin.read())

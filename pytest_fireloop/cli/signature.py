@@ -17,6 +17,7 @@ from pytest_fireloop.observe.failure_text import facts_of
 from pytest_fireloop.observe.junit import read_junit
 from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
 from pytest_fireloop.observe.report_file import refuse_named_pipe
+from pytest_fireloop.observe.text import reason_of
 from pytest_fireloop.show.causes import cause_lines
 
 PROGRAM = "fireloop signature"
@@ -51,6 +52,8 @@ def main(argv: Sequence[str]) -> int:
             for line in cause_lines(group_by_cause(*records)):
                 print(line)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecordError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            return usage_error(PROGRAM, f"cannot read {str(error.filename)!r}: {reason_of(error)}")
         named = "" if isinstance(error, RecordError | OSError) else f"{type(error).__name__}: "
         return usage_error(PROGRAM, f"{where}{named}{error}")
     return 0

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from pytest_fireloop.act.settings import SettingsError
+from pytest_fireloop.observe.text import reason_of
 
 
 def read_task(prompt: str | None, prompt_file: str | None) -> str:
@@ -17,7 +18,7 @@ def read_task(prompt: str | None, prompt_file: str | None) -> str:
         try:
             text = sys.stdin.read() if prompt_file == "-" else Path(prompt_file).read_text("utf-8")
         except (OSError, UnicodeError) as error:
-            raise SettingsError(f"--prompt-file: cannot read {prompt_file!r}: {error}") from error
+            raise SettingsError(f"--prompt-file: cannot read {prompt_file!r}: {reason_of(error)}") from error
     if text is None or not text.strip():
         raise SettingsError(
             'the prompt is empty; say what is to be done, as in: fireloop-test "fix failing auth tests"'

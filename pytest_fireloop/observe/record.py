@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_fireloop.observe.text import reason_of
+
 SCHEMA = "fireloop.run/1"
 OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
 RED = frozenset({"failed", "error"})
@@ -257,7 +259,7 @@ def read_record(path: Path) -> RunRecord:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RecordError(f"cannot read run record {str(path)!r}: {error}") from error
+        raise RecordError(f"cannot read run record {str(path)!r}: {reason_of(error)}") from error
     if not isinstance(data, dict):
         raise RecordError(f"cannot read run record {str(path)!r}: it holds no object")
     try:

@@ -24,6 +24,11 @@ def one_line(text: str, limit: int = 200) -> str:
     return clean(" ".join(text.split()), limit)
 
 
+def reason_of(error: Exception) -> str:
+    """Return what an error says beside the file, which the message names already."""
+    return str(error.strerror or error) if isinstance(error, OSError) else str(error)
+
+
 def plural(number: int, noun: str) -> str:
     """Return a number with its noun, as in `1 file` and `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -31,7 +31,7 @@ EXPECTED = Expectation(run(START, exit_code=1), lambda _: True)
         (run({**GREEN, "x1": "failed"}, exit_code=1), "t.py::x1 fails"),
         (run({**GREEN, "new": "failed"}, exit_code=1), "t.py::new fails"),
         (run({**GREEN, "b1": "skipped"}), "with the tests of the start, t.py::b1 must pass; it is skipped"),
-        (run({**GREEN, "b1": "xfailed", "b2": "failed"}), "with the tests of the start, t.py::b1 and 1 more must pass; it is xfailed"),
+        (run({**GREEN, "b1": "xfailed", "b2": "failed"}), "with the tests of the start, t.py::b1 and 1 more must pass; the first is xfailed"),
         (run({k: v for k, v in GREEN.items() if k != "a1"}), "with the tests of the start, t.py::a1 must pass; it is not run"),
         (run({**GREEN, "x1": "skipped"}), "t.py::x1 is skipped now, which it was not at the start"),
         (run({k: v for k, v in GREEN.items() if k != "x1"}), "t.py::x1, which failed as expected at the start, is not run"),

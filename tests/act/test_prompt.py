@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_fireloop.act.prompt import Attempt, PromptFacts, compose
 from pytest_fireloop.observe.record import CollectionError, Failure, RunRecord, TestResult
 
@@ -58,12 +60,21 @@ def test_text_of_tests_cannot_leave_its_fence() -> None:
 def test_what_was_tried_and_what_is_asked_for() -> None:
     attempts = [Attempt(1, ("a.py",), "iteration 1: nothing helped", ("test_skipped in t.py: gained skip",))]
     text = prompt(attempts=attempts, strategy="Find the root cause first.", promise="DONE")
-    assert "- Iteration 1 changed a.py: iteration 1: nothing helped" in text
+    assert "- Iteration 1 changed a.py: nothing helped" in text
     assert "Rejected, undo it: test_skipped in t.py: gained skip" in text
     assert "Find the root cause first." in text
     assert "say DONE on a line of its own" in text
     assert "say DONE" not in prompt()
     assert "`FIRELOOP-BLOCKED: <reason>`" in prompt()
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [(1, "# Failures: 1 in 1 group that shares a cause\n"), (13, "\n\nAnd 1 more group.\n")],
+)
+def test_one_is_no_plural(groups: int, said: str) -> None:
+    failures = tuple(Failure(f"s{n}", f"c{n}", (f"t::{n}",), "E", "m", f"m.py:{n}") for n in range(groups))
+    assert said in prompt(record=RunRecord("r", failures=failures))
 
 
 def test_many_failures_stay_readable() -> None:

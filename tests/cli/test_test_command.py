@@ -190,7 +190,7 @@ def test_an_environment_that_stays_away_is_no_green(project: Path) -> None:
     words = ("--max-iterations", "1", "--allow-test-edits", "matrix.py")
     code, summary, told = loop(project, drop, matrix("{pytest_args}"), *words)
     assert (code, summary["verdict"]) == (13, "false_green"), told
-    assert "test_price.py::test_rounded on comma and 1 more must pass; it is not run" in summary["reason"]
+    assert "test_price.py::test_rounded on comma and 1 more must pass; the first is not run" in summary["reason"]
 
 
 def test_a_report_that_an_earlier_run_left_says_nothing(project: Path) -> None:
