@@ -26,7 +26,10 @@ PROGRAM = "fireloop signature"
 def main(argv: Sequence[str]) -> int:
     """Print groups of failures, or with --records one signature a line; 4 for a file that cannot be read."""
     made = Parser(
-        prog=PROGRAM, description="Group the failures of runs by what one fix would cure.", allow_abbrev=False
+        prog=PROGRAM,
+        description="Group the failures of runs by what one fix would cure. The masks of a project "
+        "(pytest_fireloop_masks) are in its run records, and do not reach JUnit reports.",
+        allow_abbrev=False,
     )
     made.epilog = "example: fireloop signature .tox/junit.*.xml"
     made.add_argument(

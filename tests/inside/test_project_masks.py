@@ -56,15 +56,18 @@ def test_what_the_project_calls_noise_makes_no_other_signature(
     ("body", "said"),
     [
         ("raise OSError('x')", "OSError: x"),
+        ("return [('b', ''), ('(', '')]", "left out: sub/conftest.py: ('(', ''): "),
         ("return [('(', '')]", "missing ), unterminated subpattern"),
+        ("return [('a', r'\\2')]", r": ('a', '\\2'): "),
         ("return [('a', r'\\2')]", "invalid group reference 2"),
         ("return ['ab', 'c']", "not enough values to unpack"),
         ("return 7", "'int' object is not iterable"),
     ],
 )
 def test_masks_that_cannot_be_had_are_left_out_in_one_line(run: Run, write: Write, body: str, said: str) -> None:
-    write({"conftest.py": f"def pytest_fireloop_masks(config):\n    {body}\n", "test_a.py": "def test_a(): pass\n"})
-    code, text, record = run()
+    write({"conftest.py": HOOK, "sub/conftest.py": f"def pytest_fireloop_masks(config):\n    {body}\n"})
+    write({"sub/test_a.py": "def test_a(): pass\n"})
+    code, text, record = run("sub")
     assert code == 0
     lines = [line for line in text.splitlines() if "fire-loop" in line]
     assert len(lines) == 1, lines
