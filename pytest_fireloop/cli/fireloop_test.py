@@ -210,7 +210,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     from pytest_fireloop.act.settings import LoopSettings, SettingsError
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
     from pytest_fireloop.cli.task import read_task
-    from pytest_fireloop.cli.tree import current_folder
+    from pytest_fireloop.cli.tree import current_folder, outside_note
     from pytest_fireloop.remember.journal import Journal
     from pytest_fireloop.remember.paths import claim, state_folder, unfit
     from pytest_fireloop.show.display import Display
@@ -278,6 +278,9 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
             display.line(f"python: {found.path} ({found.python}, pytest {found.pytest}; from {found.origin})")
         else:
             display.line(f"test command: {options.test_command}{_seen(own)}")
+        above = outside_note(tree, environment)
+        if above is not None:
+            display.line(above)
         resumed = Resumed.of(journal, resumes) if resumes is not None else None
         kept = {"options": {**vars(options), "prompt": task, "prompt_file": None}, "pytest_args": pytest_args}
         loop = Loop(settings, journal, display, kept=kept, resumed=resumed)

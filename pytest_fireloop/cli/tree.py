@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pytest_fireloop.act.git_places import GitPlaces
 from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.judge.verdict import GOES_ON
 from pytest_fireloop.remember.journal import Journal, LoopRow
-from pytest_fireloop.remember.paths import is_history, state_folder, unfit
+from pytest_fireloop.remember.paths import is_history, is_no_project, state_folder, unfit
 
 
 class NoLoopError(Exception):
@@ -23,6 +24,17 @@ def current_folder() -> Path:
         return Path.cwd().resolve()
     except OSError as error:
         raise SettingsError("the current folder does not exist any more; change to the folder of a project") from error
+
+
+def outside_note(tree: Path, environment: Mapping[str, str]) -> str | None:
+    """Say what a loop in a folder of a repository does not see, and where to start one that sees it; None at its top."""
+    places = GitPlaces.find(tree)
+    if places is None or places.top == tree or is_no_project(places.top, environment):
+        return None
+    return (
+        f"warning: files outside of {str(tree)!r} are neither watched nor restored; "
+        f"where the product lies there, start in {str(places.top)!r}"
+    )
 
 
 class TreeState:

@@ -53,8 +53,7 @@ def state_folder(tree: Path, environment: Mapping[str, str], wanted: str | None 
 def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | None:
     """Say why a tree or its state folder is refused, in one line, or return None."""
     real = Path(os.path.realpath(tree))
-    home = environment.get("HOME")
-    if real == Path(real.anchor) or (home and real == Path(os.path.realpath(home))):
+    if is_no_project(real, environment):
         return f"{str(tree)!r} is no project; change to the folder of one"
     if lies_inside(folder, real):
         return f"the state folder {str(folder)!r} lies inside the work tree; name one outside with --fire-loop-dir"
@@ -70,6 +69,12 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
 def is_history(folder: Path) -> bool:
     """Whether a folder holds the history of a matrix, which may lie anywhere: no tree ever claimed it as its own."""
     return (folder / "journal.sqlite").is_file() and _owner(folder) is None
+
+
+def is_no_project(real: Path, environment: Mapping[str, str]) -> bool:
+    """Whether a folder is the root of all or the user's home."""
+    home = environment.get("HOME")
+    return real == Path(real.anchor) or bool(home and real == Path(os.path.realpath(home)))
 
 
 def lies_inside(folder: Path, tree: Path) -> bool:

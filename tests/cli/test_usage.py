@@ -61,3 +61,16 @@ def test_the_help_gives_the_example_and_each_exit_code_a_line(project: Path) -> 
     assert '  fireloop-test --agent "my-agent --print {prompt}" "fix failing auth tests" -- tests/auth' in lines
     codes = [line.split()[0] for line in lines[lines.index("exit codes:") + 1 :]]
     assert codes == ["0", "1", "2", "3", "4", "5", "10", "11", "12", "13", "14"]
+
+
+def test_a_loop_in_a_folder_of_a_repository_says_what_it_does_not_see(project: Path) -> None:
+    subprocess.run(["git", "init", "-q", project], check=True)
+    folder = project / "tests"
+    folder.mkdir()
+    for place in (project, folder):
+        (place / "test_a.py").write_text("def test_a(): assert 0\n")
+    said = f"warning: files outside of {str(folder)!r} are neither watched nor restored; where the product lies there, "
+    for place, expected in ((folder, [f"{said}start in {str(project)!r}"]), (project, [])):
+        done = run(place, "fireloop_test", "fix it", "--agent", "repair", "--dry-run", "--python", sys.executable)
+        assert done.returncode == 0
+        assert [line for line in done.stdout.splitlines() if line.startswith("warning: ")] == expected
