@@ -8,6 +8,7 @@ import shutil
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from pytest_fireloop.act.process import Finished
 from pytest_fireloop.agents.agent import BLOCKED_MARK, Call, Invocation, Outcome
@@ -15,6 +16,12 @@ from pytest_fireloop.observe.text import one_line
 
 #: What is kept of a plain command's output, in characters.
 KEPT = 200_000
+#: What is filled in.
+NAMES = ("prompt", "prompt_file", "model")
+#: Other words in braces are the command's own affair, and so are variables of a shell.
+_BRACES = re.compile(r"(?<!\$)\{([A-Za-z_-]{1,20})\}")
+#: How much of a word has to be that of a name, so that it can only be meant for it.
+ALIKE = 0.9
 #: Filled in one pass, since a prompt may hold the name of a place.
 _PLACES = re.compile(r"\{(?:prompt_file|prompt|model)\}")
 
@@ -41,6 +48,10 @@ class CommandAgent:
             raise CommandError(f"--agent: cannot split {text!r}: {error}") from error
         if not words:
             raise CommandError("--agent: the command is empty")
+        for found in _BRACES.finditer(text):
+            if _is_misspelt(found[1]):
+                known = ", ".join(f"{{{name}}}" for name in NAMES)
+                raise CommandError(f"--agent: {found[0]} is nothing that is filled in; known are {known}")
         return cls(words[0], words)
 
     @property
@@ -66,6 +77,14 @@ class CommandAgent:
     def reader(self) -> PlainReader:
         """Return what reads the output of one call."""
         return PlainReader()
+
+
+def _is_misspelt(word: str) -> bool:
+    """Whether a word can only be meant for one of the names, and is none."""
+    return word not in NAMES and any(
+        sorted(word.lower()) == sorted(name) or SequenceMatcher(None, word.lower(), name).ratio() >= ALIKE
+        for name in NAMES
+    )
 
 
 def _fill(word: str, values: Mapping[str, str]) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fireloop.act.interpreter import InterpreterError, find_interpreter
-from pytest_fireloop.agents.agent import Agent, Call
+from pytest_fireloop.agents.agent import Agent
 from pytest_fireloop.agents.installed import installed_version
 from pytest_fireloop.agents.known_agent import KnownAgent
 from pytest_fireloop.agents.registry import choose_agent, named_agents, plugin_manager
 from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.show.agent_call import command_line
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"tests run with: nothing: {error}")
     for name, agent in named_agents(manager).items():
         print(f"agent {name}: {_state(agent)}")
-        print(f"  is called as: {_command(agent)}")
+        print(f"  is called as: {command_line(agent)}")
     print(f"--agent auto calls: {choose_agent('auto', manager, os.environ).name}")
     print(f"state: {state.folder}")
     return 0
@@ -51,12 +51,3 @@ def _state(agent: Agent) -> str:
     found = f"ready: {path}" + (f", version {version}" if version else "") if path else f"missing: {missing}"
     checked = f"verified with version {agent.verified}" if agent.verified else "unverified: made from documents alone"
     return f"{found}; {checked}"
-
-
-def _command(agent: Agent) -> str:
-    """Show the command of a call; what differs from call to call is in capitals."""
-    call = Call(Path.cwd(), Path("CALL"), "PROMPT", os.environ, 1800.0)
-    invocation = agent.invocation(call)
-    environment = [f"{name}={shlex.quote(value)}" for name, value in invocation.environment.items()]
-    given = ["<", "CALL/prompt.md"] if invocation.standard_input is not None else []
-    return " ".join([*environment, shlex.join(invocation.argv), *given])

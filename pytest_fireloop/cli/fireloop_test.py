@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from argparse import Action, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from pytest_fireloop.judge.verdict import Ending
 if TYPE_CHECKING:
     from pytest_fireloop.act.loop import Loop
     from pytest_fireloop.act.own_command import OwnCommand
+    from pytest_fireloop.act.settings import LoopSettings
 
 PROGRAM = "fireloop-test"
 EPILOG = """\
@@ -90,7 +92,7 @@ def build_parser() -> Parser:
     add("--report", action="append", default=[], metavar="GLOB", help="JUnit files that CMD writes; repeatable")
     add("--fire-loop-dir", metavar="DIR", help="keep the loop's state in DIR")
     add("--example", metavar="NAME", help="copy a bundled example to a temporary folder and run there")
-    add("--dry-run", action="store_true", help="show the agent, the settings and the first prompt; call no agent")
+    add("--dry-run", action="store_true", help="show how the agent is called, the settings and the first prompt")
     add("--json", action="store_true", help="one JSON summary on standard output, the rest on standard error")
     add("--quiet", action="store_true", help="the summary alone")
     return parser
@@ -285,7 +287,8 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         kept = {"options": {**vars(options), "prompt": task, "prompt_file": None}, "pytest_args": pytest_args}
         loop = Loop(settings, journal, display, kept=kept, resumed=resumed)
         if options.dry_run:
-            sys.stdout.write(loop.preview())
+            shown = "".join(f"{line}\n" for line in _dry(options, settings))
+            sys.stdout.write(f"{shown}\n{loop.preview()}")
             return 0
         begun.append(loop)
         summary = loop.run()
@@ -293,6 +296,28 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         journal.close()
         lock.release()
     return tell_ending(PROGRAM, summary, machine_output=options.json, quiet=options.quiet)
+
+
+def _dry(options: Namespace, settings: LoopSettings) -> list[str]:
+    """Say how the agent would be called, and which settings, of the command line or the project, are not the default."""
+    from pytest_fireloop.observe.text import one_line
+    from pytest_fireloop.show.agent_call import command_line
+
+    given = [
+        f"--{name.replace('_', '-')}" + ("" if action.nargs == 0 else f" {_shown(value)}")
+        for name, action in _settable(build_parser()).items()
+        if name not in {"agent", "prompt_file"} and (value := getattr(options, action.dest, None)) != action.default
+    ]
+    called = command_line(settings.agent, settings.agent_args, settings.model)
+    pytest_args = f"pytest's arguments: {shlex.join(settings.pytest_args)}"
+    lines = [f"the agent is called as: {called}", f"settings that are not the default: {', '.join(given) or 'none'}"]
+    return [one_line(line, 2_000) for line in (*lines, *([pytest_args] if settings.pytest_args else []))]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return shlex.join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else shlex.quote(str(value))
 
 
 def _own_command(options: Namespace, pytest_args: tuple[str, ...], tree: str) -> OwnCommand | None:

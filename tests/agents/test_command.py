@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,6 +76,29 @@ def test_of_long_output_the_end_is_kept() -> None:
     outcome = reader.outcome(Finished(0), 0.0)
     assert outcome.output_lines == 50_001
     assert len(outcome.final_text) <= 200_000
+
+
+@pytest.mark.parametrize("word", ["promt", "prompts", "PROMPT", "prompt-file", "promptfile", "pormpt", "Model"])
+def test_a_misspelt_place_is_named_with_the_known_ones(word: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        CommandAgent.parse(f"my-agent --text={{{word}}}")
+    assert str(caught.value) == (
+        f"--agent: {{{word}}} is nothing that is filled in; known are {{prompt}}, {{prompt_file}}, {{model}}"
+    )
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        '{"prompt": 1, "model": {"mode": {}}}',
+        "awk {print} {mode} {module} {} {0} {file}",
+        "${PROMPT} ${MODEL}",
+        "{ prompts; }",
+    ],
+)
+def test_other_braces_are_the_commands_own(word: str) -> None:
+    agent = CommandAgent.parse(shlex.join(["my-agent", word]))
+    assert agent.invocation(CALL).argv == ("my-agent", word, "--more")
 
 
 def test_a_model_goes_where_it_is_asked_for() -> None:

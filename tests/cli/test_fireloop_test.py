@@ -415,10 +415,29 @@ def test_the_embedded_agent_gives_up_once_and_the_circuit_opens(project: Path) -
     assert ["nothing changed since an earlier call" in log.read_text() for log in logs] == [False, True, True]
 
 
-def test_dry_run_calls_no_agent(project: Path) -> None:
-    done = run(
-        project, "fix the sums", "--agent", agent("raise SystemExit(3)"), "--dry-run", "--python", sys.executable
-    )
+def test_dry_run_shows_the_call_and_what_is_set_and_calls_no_agent(project: Path) -> None:
+    asked = agent("raise SystemExit(3)")
+    words = ("fix the sums", "--agent", asked, "--dry-run", "--python", sys.executable)
+    done = run(project, *words)
     assert done.returncode == 0
+    assert f"the agent is called as: {asked} < CALL/prompt.md\n" in done.stdout
+    assert f"settings that are not the default: --python {sys.executable}\n" in done.stdout
     assert "# Task\n\nfix the sums" in done.stdout
+    (project / "pyproject.toml").write_text("[tool.fireloop]\nmax_time = '2h'\nprotect = ['*.env', 'a b']\n")
+    done = run(
+        project, *words, "--max-iterations=3", "--test-edits=forbid", "--agent-arg=-v", "--wait", "--", "-k", "a b"
+    )
+    assert f"the agent is called as: {asked} -v < CALL/prompt.md\n" in done.stdout
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("settings")]
+    for shown in (
+        "--max-time 7200",
+        "--protect '*.env' 'a b'",
+        "--max-iterations 3",
+        "--test-edits forbid",
+        "--agent-arg -v",
+    ):
+        assert shown in line
+    assert line.endswith(f"--python {sys.executable}") or f"--python {sys.executable}, " in line
+    assert "--wait" in line
+    assert "pytest's arguments: -k 'a b'\n" in done.stdout
     assert not (project / ".fireloop").exists()
