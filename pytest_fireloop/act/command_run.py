@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -42,6 +43,7 @@ def run_own(command: TestCommand, own: OwnCommand, *, work: Path, stop: Callable
         timeout_s=timeout_s,
         stop=stop,
     )
+    shutil.rmtree(folder / "parts", ignore_errors=True)
     exit_code = None if done.timed_out or done.stopped else done.exit_code
     runs, problem = [], done.problem
     try:
