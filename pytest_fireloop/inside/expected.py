@@ -62,11 +62,15 @@ class Expected:
 
     def missing(self) -> list[str]:
         """Return the ids without a result, in their order, a repeated one as `id#2` from its second test on."""
+        if self.all_settled:
+            return []
         early = Counter(self._early)
         times: Counter[str] = Counter()
         found = []
         for position, nodeid in enumerate(self._order):
-            times[nodeid] += nodeid in self._repeated
+            # the others stay out of it: one entry for each test of a run would be the most memory that we take
+            if nodeid in self._repeated:
+                times[nodeid] += 1
             if position < self._next:
                 continue
             if early[nodeid] > 0:
