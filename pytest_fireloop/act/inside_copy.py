@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pytest_fireloop import __path__ as package_path
@@ -18,14 +19,17 @@ class InsideCopy:
     def __init__(self) -> None:
         root = Path(next(iter(package_path)))
         files = [root / "__init__.py", root / "plugin.py", *sorted((root / "inside").glob("*.py"))]
-        self._sources = {path.relative_to(root): path.read_bytes() for path in files}
+        self._sources = {str(path.relative_to(root)): path.read_bytes() for path in files}
 
     def write(self, folder: Path) -> Path:
         """Write the copy into a folder and return the path of its launcher."""
+        top = folder / NAME
+        for name in {os.path.dirname(relative) for relative in self._sources}:
+            (top / name).mkdir(parents=True, exist_ok=True)
         for relative, content in self._sources.items():
-            target = folder / NAME / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+            # without path objects: the copy is written anew before each run
+            with open(os.path.join(top, relative), "wb") as file:
+                file.write(content)
         information = folder / f"{NAME}-0.dist-info"
         information.mkdir(parents=True, exist_ok=True)
         (information / "METADATA").write_text(METADATA, encoding="utf-8")

@@ -65,8 +65,14 @@ class TreeWalk:
                 if is_folder:
                     pending.append(f"{path}/")
                     continue
-                with suppress(OSError):
-                    self._file(path, entry.path, entry.stat(follow_symlinks=False), present, left_out)
+                try:
+                    seen = entry.stat(follow_symlinks=False)
+                    if _is_plain(seen, self.size_limit) and ".git" not in path.lower():
+                        present[path] = stamp(seen)  # nearly all files: what follows takes as long as the look itself
+                    else:
+                        self._file(path, entry.path, seen, present, left_out)
+                except OSError:
+                    continue
         for path in always:
             if path not in present and not through_link(self.tree, path):
                 with suppress(OSError):
@@ -90,6 +96,11 @@ class TreeWalk:
         """Whether files below a folder are stored already: a mark of an environment put there later hides nothing."""
         place = bisect_left(self.known, folder)
         return place < len(self.known) and self.known[place].startswith(folder)
+
+
+def _is_plain(found: os.stat_result, size_limit: int) -> bool:
+    mode = found.st_mode
+    return stat.S_ISREG(mode) and mode & READ_BY_ALL == READ_BY_ALL and found.st_size <= size_limit
 
 
 def through_link(tree: Path, path: str) -> bool:
