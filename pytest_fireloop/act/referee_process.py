@@ -40,6 +40,11 @@ def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         # a folder in the tree that an option or a variable names is wrong before any test has run
         named = question["folder"] or environment.get("FIRELOOP_DIR")
         wrong = question["ask"] == "admit" and named and lies_inside(folder, tree)
+        if wrong and not lies_inside(folder, Path(question["started_in"])):
+            # pytest looks for its root before it knows our options, and goes by whatever path stands alone
+            refused = (
+                f"pytest takes {str(tree)!r} for its root by the value of --fire-loop-dir; write --fire-loop-dir=DIR"
+            )
         return {"usage" if wrong else "problem": refused}
     try:
         claim(folder, tree)

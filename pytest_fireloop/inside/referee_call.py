@@ -27,7 +27,7 @@ TIMEOUT_S = 300.0
 class RefereeCall:
     """Holds what the referee needs as it was when pytest began, for tested code may change it."""
 
-    def __init__(self, options: Any, tree: str, outputs: Sequence[str] = ()) -> None:
+    def __init__(self, options: Any, tree: str, outputs: Sequence[str] = (), started_in: str = "") -> None:
         import subprocess
 
         self._start, self._nothing, self._pipe = subprocess.Popen, subprocess.DEVNULL, subprocess.PIPE
@@ -39,6 +39,7 @@ class RefereeCall:
             "force": bool(options.fire_loop_force),
             "environment": scope.environment_name(),
             "outputs": list(outputs),
+            "started_in": started_in or tree,
         }
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

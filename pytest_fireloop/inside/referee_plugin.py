@@ -38,7 +38,9 @@ class RefereePlugin(Guarded):
             last_word.let_be()
             return
         last_word.stand_guard()
-        self._call = RefereeCall(config.option, str(config.rootpath), _outputs(config))
+        # without a file of settings, pytest's root is what the paths on its command line have in common
+        started_in = str(config.invocation_params.dir) if config.inipath is None else ""
+        self._call = RefereeCall(config.option, str(config.rootpath), _outputs(config), started_in)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:

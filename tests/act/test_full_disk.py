@@ -45,7 +45,7 @@ def test_files_that_may_not_grow_leave_the_tests_alone(tmp_path: Path, checkout:
 
     def run(prepare: Callable[[], None] | None, state: str = "state") -> tuple[int, str]:
         done = subprocess.run(
-            [*command, "--fire-loop-dir", str(tmp_path / state)],
+            [*command, f"--fire-loop-dir={tmp_path / state}"],
             cwd=tmp_path / "tree",
             env=environment,
             stdout=subprocess.PIPE,

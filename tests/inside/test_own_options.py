@@ -34,6 +34,16 @@ def test_a_folder_in_the_work_tree_is_a_usage_error(
     assert {path.name for path in project.iterdir()} <= {"test_a.py", "__pycache__", ".pytest_cache"}
 
 
+def test_a_value_that_pytest_takes_for_a_path_is_told_as_such(write: Write, project: Path, run: Run) -> None:
+    write(FILES)
+    folder = project.parent / "state"
+    folder.mkdir()
+    code, text, _ = run("--fire-loop", "--fire-loop-dir", str(folder))
+    errors = [line for line in text.splitlines() if line.startswith("ERROR: ")]
+    assert (code, len(errors)) == (4, 1)
+    assert "write --fire-loop-dir=DIR" in errors[0]
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
