@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -58,10 +59,13 @@ class Recorder(Guarded):
         self._started = self._clock()
 
     def disable(self, error: BaseException) -> None:
-        """Switch off, and have no say in the exit code any more."""
+        """Switch off, have no say in the exit code any more, and leave no record that says less than was seen."""
         super().disable(error)
         if self.referee is not None:
             self.referee.let_be()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.remove()
 
     # what pytest tells
 

@@ -251,3 +251,25 @@ def test_odd_exceptions_are_failures_like_others(run: Run, write: Write, body: s
     code, _, record = run("--tb=no")
     assert code == 1
     assert [test["outcome"] for test in record["tests"]] == ["failed", "passed"]
+
+
+@pytest.mark.parametrize("when", ["pytest_sessionstart", "pytest_collection_finish", "pytest_runtest_teardown"])
+def test_a_record_that_cannot_grow_is_none(write: Write, run: Run, when: str) -> None:
+    argument = "item" if when == "pytest_runtest_teardown" else "session"
+    write(
+        {
+            "conftest.py": f"""
+                def full(*_):
+                    raise OSError(28, "No space left on device")
+
+                def {when}({argument}):
+                    recorder = {argument}.config.pluginmanager.get_plugin("fireloop-recorder")
+                    recorder._file._write = full
+            """,
+            "test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n",
+        }
+    )
+    code, text, record = run()
+    # less than was seen would be taken for all there was
+    assert (code, record) == (1, {})
+    assert text.count("No space left on device") == 1
