@@ -14,7 +14,11 @@ from pytest_fireloop.act.inside_copy import InsideCopy
 from pytest_fireloop.act.own_command import OwnCommand
 from pytest_fireloop.act.process import run_process
 from pytest_fireloop.observe.record import RecordError, RunRecord, read_record
+from pytest_fireloop.observe.text import one_line
 
+#: How our part in the tested process says it, in the output that is looked through.
+FAULT = re.compile(rb"fire-loop: switched off by a fault of its own \((.+)\); the tests")
+FAULT_LIMIT = 4_000_000
 #: What the launcher returns when the interpreter has no pytest; outside pytest's own codes.
 NO_PYTEST = 97
 NUMBERED = re.compile(r"#\d+$")
@@ -132,6 +136,7 @@ def _run_once(
         record = read_record(record_path)
     except RecordError:
         record = RunRecord(run_id=folder.name, incomplete_reason="pytest ended before it began to record")
+        problem = problem or _fault(output)
     if done.timed_out:
         problem = f"the tests took longer than {timeout_s:.3g} s"
         record = replace(record, complete=False, incomplete_reason=_hanging(record, problem), exit_code=None)
@@ -141,6 +146,17 @@ def _run_once(
         reason = f"pytest recorded exit code {record.exit_code}, its process ended with {done.exit_code}"
         record = replace(record, complete=False, incomplete_reason=reason)
     return TestRun(record, output, done.exit_code, done.timed_out, problem)
+
+
+def _fault(output: Path) -> str | None:
+    """Return what our part said of a fault of its own, as on a full disk: of the tests such a run says nothing."""
+    try:
+        with output.open("rb") as file:
+            found = FAULT.search(file.read(FAULT_LIMIT))
+    except OSError:
+        return f"a run of the tests left neither a record nor output in {str(output.parent)!r}; is the disk full?"
+    told = one_line(found[1].decode("utf-8", "replace"), 300) if found else None
+    return f"the run of the tests could not be recorded: {told}" if told else None
 
 
 def absolute(root: str | Path, nodeids: Sequence[str], known: Collection[str]) -> list[str]:

@@ -63,9 +63,11 @@ class Recorder(Guarded):
         super().disable(error)
         if self.referee is not None:
             self.referee.let_be()
-        if self._file is not None:
-            with suppress(OSError):
+        with suppress(OSError):
+            if self._file is not None:
                 self._file.remove()
+            elif self.path and os.path.isfile(self.path):
+                os.unlink(self.path)  # begun before this one could be
 
     # what pytest tells
 

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.output import CappedFile
+from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.act.world_fault import told
 from pytest_fireloop.remember.journal import Journal, JournalError
 
 #: Writes of some hundred that there are: of the state, of a run of the tests, of the agent's call, of the clean room.
-WRITES = os.environ.get("FIRELOOP_FULL_DISK", "8 60 330").split()
+WRITES = os.environ.get("FIRELOOP_FULL_DISK", "8 60 85 92 330").split()
 ONE = "def test_one():\n    assert 0\n\n\ndef test_two():\n    pass\n"
 
 
@@ -68,6 +70,27 @@ def test_files_that_may_not_grow_leave_the_tests_alone(tmp_path: Path, checkout:
     code, said = run(None)
     assert code == 1
     assert "loop" in said.rpartition("= fire-loop =")[2]
+
+
+FULL = """
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def pytest_collection_finish(session):
+    session.config.pluginmanager.get_plugin("fireloop-recorder")._file._write = full
+"""
+
+
+def test_a_first_run_that_could_not_be_recorded_is_no_run_without_tests(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "test_one.py").write_text(ONE)
+    (tmp_path / "tree" / "conftest.py").write_text(FULL)
+    command = TestCommand(Path(sys.executable), tmp_path / "tree", environment=dict(os.environ))
+    problem = take_baseline(command, tmp_path / "work").problem
+    assert problem is not None
+    assert problem.verdict == "usage"
+    assert "could not be recorded: OSError: [Errno 28] No space left on device" in problem.reason
 
 
 def test_a_full_journal_says_so_and_stays_readable(tmp_path: Path) -> None:
