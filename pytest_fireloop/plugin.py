@@ -10,9 +10,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-#: Options that say how `--fire-loop` works.
-BESIDE = frozenset({"--fire-loop-dir", "--fire-loop-profile", "--fire-loop-test-edits", "--fire-loop-force"})
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the `fire-loop` group; without one of them nothing but the hooks' specification is imported."""
@@ -98,9 +95,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say which of our options on the command line had no effect; settings of the project may wait for their use."""
-    if config.option.fire_loop:
+    if config.option.fire_loop or not any(
+        str(word).startswith("--fire-loop-") for word in config.invocation_params.args
+    ):
         return
-    given = sorted({str(word).partition("=")[0] for word in config.invocation_params.args} & BESIDE)
-    if given:
-        verb = "has" if len(given) == 1 else "have"
-        terminalreporter.write_line(f"fire-loop: {', '.join(given)} {verb} no effect without --fire-loop", yellow=True)
+    from .inside.own_options import tell_unused
+
+    tell_unused(terminalreporter, config)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pytest_fireloop.act.own_command import OwnCommand
 from pytest_fireloop.act.process import run_process
+from pytest_fireloop.act.stored_files import Stamp, stamp
 from pytest_fireloop.act.test_run import HIDDEN, TestCommand, TestRun
 from pytest_fireloop.observe.environments import of_run
 from pytest_fireloop.observe.junit import SuiteRun, read_report
@@ -22,8 +23,6 @@ from pytest_fireloop.observe.text import one_line
 #: tox gives its environments few of the variables that it was started with.
 TOX = "testenv.pass_env+=PYTHONPATH,FIRELOOP_*"
 OUTPUT_LIMIT = 20_000
-#: When a file was written, its inode, its size, and when anything of it changed.
-Stamp = tuple[int, int, int, int]
 MODULE = re.compile(r"[\w.]+")
 
 
@@ -86,9 +85,9 @@ def _recorded(folder: Path) -> Iterator[RunRecord]:
 def _reported(tree: Path, own: OwnCommand, before: dict[Path, Stamp]) -> Iterator[RunRecord]:
     """Read the reports that this run wrote; one that an earlier run left says nothing, and no file speaks twice."""
     read: set[int] = set()
-    for path, stamp in _stamps(tree, own).items():
-        inode = stamp[1]
-        if before.get(path) == stamp or inode in read:
+    for path, seen in _stamps(tree, own).items():
+        inode = seen[-1]
+        if before.get(path) == seen or inode in read:
             continue
         read.add(inode)
         report = read_report(path)
@@ -106,8 +105,7 @@ def _stamps(tree: Path, own: OwnCommand) -> dict[Path, Stamp]:
     for pattern in own.reports:
         for path in sorted(tree.glob(pattern)):
             if path.is_file() and not path.is_symlink():
-                status = path.stat()
-                found[path] = (status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns)
+                found[path] = stamp(path.stat())
     return found
 
 

@@ -109,17 +109,17 @@ class EnvironmentRecord:
 
 
 def _files(prefix: Path, interpreter: Path, folders: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
-    yield str(prefix / "pyvenv.cfg"), _digest(prefix / "pyvenv.cfg")
+    yield str(prefix / "pyvenv.cfg"), digest(prefix / "pyvenv.cfg")
     yield str(interpreter), str(interpreter.resolve())
     for name in PROGRAMS:
-        digest = _digest(interpreter.parent / name)
-        if digest:
-            yield str(interpreter.parent / name), digest
+        found = digest(interpreter.parent / name)
+        if found:
+            yield str(interpreter.parent / name), found
     for folder in folders:
         for path in _watched(folder):
-            digest = _digest(path)
-            if digest:
-                yield str(path), digest
+            found = digest(path)
+            if found:
+                yield str(path), found
 
 
 def _watched(folder: Path) -> Iterator[Path]:
@@ -175,6 +175,13 @@ def _content(path: Path) -> bytes:
         return b""
 
 
-def _digest(path: Path) -> str:
-    content = _content(path)
-    return hashlib.sha256(content).hexdigest() if content else ""
+def digest(path: str | Path) -> str:
+    """Return the hash of a file's content, empty where there is none, or no file."""
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, "rb") as file:
+            found = hashlib.file_digest(file, "sha256")
+            return found.hexdigest() if file.tell() else ""
+    except OSError:
+        return ""

@@ -29,11 +29,10 @@ class LastTrip:
         row = next((each for each in loops if journal.count_iterations(each.loop_id)), None)
         if row is None or row.verdict == "green" or journal.was_reset(row):
             return None
-        summary = row.data.get("summary") or {}
-        circuit = summary.get("circuit") or {}
-        if circuit.get("state", CLOSED) == CLOSED:
+        if row.circuit.get("state", CLOSED) == CLOSED:
             return None
-        return cls(row.loop_id, circuit, str(summary.get("tree")), tuple(row.data.get("pytest_args") or ()))
+        tree = str((row.data.get("summary") or {}).get("tree"))
+        return cls(row.loop_id, row.circuit, tree, tuple(row.data.get("pytest_args") or ()))
 
     @property
     def line(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_fireloop.act.measure import Observation, trace_iteration
 from pytest_fireloop.act.open_loop import OpenLoop, fold
 from pytest_fireloop.agents.agent import Outcome
+from pytest_fireloop.judge.circuit import CLOSED
 from pytest_fireloop.judge.facts import RED, Facts
 from pytest_fireloop.judge.judge import Decision, begin, decide
 from pytest_fireloop.judge.matrix import STUCK, EnvironmentDecision, History
@@ -103,7 +104,7 @@ class MatrixHistory:
         assert self._loop is not None
         said = self._loop.last["decision"]
         stop = (
-            said["stop"] or (said["circuit"]["reason"] if said["circuit"]["state"] != "CLOSED" else None)
+            said["stop"] or (said["circuit"]["reason"] if said["circuit"]["state"] != CLOSED else None)
             if said
             else None
         )

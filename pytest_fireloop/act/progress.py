@@ -10,6 +10,7 @@ from typing import Any
 from pytest_fireloop.act.protected import Violation
 from pytest_fireloop.act.verification import Verification
 from pytest_fireloop.agents.agent import Outcome
+from pytest_fireloop.judge.circuit import Circuit
 from pytest_fireloop.judge.judge import Decision
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.record import GREEN, RED, RunRecord
@@ -99,7 +100,7 @@ def summarise(
             "where": (verification.where or None) if verification else None,
             "findings": [finding.to_json() for finding in verification.findings] if verification else [],
         },
-        "circuit": progress.circuit or {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None},
+        "circuit": progress.circuit or Circuit().to_json(),
         "best": {"iteration": progress.best, "commit": progress.commits[progress.best] if started else None},
         "at_best": at_best,
         "health_profile": {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_fireloop.act.environment_record import is_harmless
+from pytest_fireloop.act.environment_record import digest, is_harmless
 from pytest_fireloop.act.ignore_rules import ENVIRONMENT_MARK
 from pytest_fireloop.act.own_command import OwnCommand
 from pytest_fireloop.observe.integrity.finding import Finding
@@ -20,36 +19,37 @@ from pytest_fireloop.observe.test_files import is_configuration
 SYSTEM = ("/bin/", "/dev/", "/etc/", "/lib", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/")
 #: Files beside the checkpoints count where they can be run, or are read by what runs.
 READ = (".sh", ".bash", ".env", ".mk", ".py", ".js", ".rb", ".pl", ".cfg", ".ini", ".toml", ".yml", ".yaml")
-SIZE_LIMIT = 50_000_000
 #: How deep environments of tox, nox and by hand lie in a tree.
 DEPTH = 3
 IMPORTED = r"\b(?:import|from|require|include|use|load)\b[^\n]{0,200}?\b"
 
 
 class StartOfTests:
-    """Holds the files by which a command starts the tests; `read` gives the bytes of a file of the start."""
+    """Holds the files by which a command starts the tests; `read_all` gives the bytes of files of the start."""
 
     def __init__(
         self,
         own: OwnCommand,
         tree: Path,
         blobs: Mapping[str, str],
-        read: Callable[[str], bytes],
+        read_all: Callable[[Iterable[str]], Mapping[str, bytes]],
         *,
         keeps: Callable[[str], bool],
         is_opened: Callable[[str], bool],
     ) -> None:
-        self._tree, self._blobs, self._read = tree, blobs, read
+        self._tree, self._blobs = tree, blobs
         self._keeps, self._is_opened = keeps, is_opened
         self._reports = {str(path) for pattern in own.reports for path in tree.glob(pattern)}
-        tests = b"\n".join(read(path) for path in blobs if keeps(path) and not is_configuration(path))
+        kept = {path for path in blobs if keeps(path)}
+        tests = b"\n".join(read_all(path for path in kept if not is_configuration(path)).values())
 
         def is_product(path: str) -> bool:
             stem = re.escape(path.rpartition("/")[2].partition(".")[0])
             return re.search(f"{IMPORTED}{stem}\\b".encode("utf-8", "surrogateescape"), tests) is not None
 
-        held = [path for path in blobs if not keeps(path)]
-        self._files = start_files(own.words, held, read, is_product)
+        held = [path for path in blobs if path not in kept]
+        self._files = start_files(own.words, held, lambda path: read_all([path])[path], is_product)
+        self._contents = read_all(self._files.paths)
         self._beside = dict(self._look_beside())
         self._environments = frozenset(_environments(tree))
         self._startup = dict(self._look_at_environments())
@@ -59,7 +59,7 @@ class StartOfTests:
         for path in sorted(self._files.paths):
             if self._is_opened(path) or now.get(path) == self._blobs[path]:
                 continue
-            if path not in now or not same_start(path, self._read(path), read(path)):
+            if path not in now or not same_start(path, self._contents[path], read(path)):
                 yield _changed(path, "as it was at the start", "edited" if path in now else "gone")
         for path in sorted(now.keys() - self._blobs.keys()):
             if self._files.takes_over(path) and not self._keeps(path) and not self._is_opened(path):
@@ -81,9 +81,9 @@ class StartOfTests:
             relative = os.path.relpath(path, self._tree)
             if path.startswith(SYSTEM) or path in self._reports or relative in self._blobs:
                 continue
-            digest = _digest(path)
-            if digest and (path.endswith(READ) or os.access(path, os.X_OK)):
-                yield relative if not relative.startswith("..") else path, digest
+            found = digest(path)
+            if found and (path.endswith(READ) or os.access(path, os.X_OK)):
+                yield relative if not relative.startswith("..") else path, found
 
     def _look_at_environments(self) -> Iterator[tuple[str, str]]:
         """Yield what starts code in every interpreter of an environment that lies in the tree.
@@ -95,7 +95,7 @@ class StartOfTests:
                 for path in sorted(folder.glob("*.p*")) if folder.is_dir() else ():
                     starts = path.suffix == ".pth" and environment in self._environments and not is_harmless(path)
                     if starts or path.name.partition(".")[0] in START_MODULES:
-                        yield str(path.relative_to(self._tree)), _digest(path)
+                        yield str(path.relative_to(self._tree)), digest(path)
 
 
 def _changed(path: str, was: str, change: str) -> Finding:
@@ -116,14 +116,3 @@ def _environments(tree: Path) -> Iterator[Path]:
             yield folder
         elif depth < DEPTH:
             pending += [(Path(entry.path), depth + 1) for entry in found if entry.name not in {".git", "node_modules"}]
-
-
-def _digest(path: str | Path) -> str:
-    try:
-        status = os.stat(path)
-        if not os.path.isfile(path) or status.st_size > SIZE_LIMIT:
-            return ""
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""

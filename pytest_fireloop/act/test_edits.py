@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -52,12 +52,12 @@ class EditPolicy:
         globs: Sequence[str],
         *,
         held: Collection[str],
-        read: Callable[[str], bytes],
+        read_all: Callable[[Iterable[str]], Mapping[str, bytes]],
     ) -> EditPolicy:
         """Make the policy for what pytest collected at the start, or failed to collect; `held` are the files of then."""
         broken = [error.path for error in baseline.collection_errors]
         named = predicate_of(baseline.outcomes, broken)
-        sources = b"\n".join(read(path) for path in held if path.endswith(".py") and named(path))
+        sources = b"\n".join(read_all(path for path in held if path.endswith(".py") and named(path)).values())
 
         @lru_cache(REMEMBERED)
         def is_test(path: str) -> bool:

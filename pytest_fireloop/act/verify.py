@@ -55,7 +55,7 @@ class Verifier:
             test_edits,
             allow_globs,
             held=self._blobs,
-            read=lambda path: checkpoints.read(baseline_commit, path),
+            read_all=lambda paths: checkpoints.read_all(baseline_commit, paths),
         )
         own = command.own
         of_start = without_command(baseline_record) if own is not None and own.shows_tests else baseline_record
@@ -204,7 +204,7 @@ class Verifier:
             command.own,
             command.tree,
             self._blobs,
-            lambda path: self._checkpoints.read(self._commit, path),
+            lambda paths: self._checkpoints.read_all(self._commit, paths),
             keeps=self._policy.keeps,
             is_opened=self._policy.is_opened,
         )

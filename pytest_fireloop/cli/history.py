@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pytest_fireloop.cli.status import without_verdict
 from pytest_fireloop.cli.tree import TreeState, parser
 from pytest_fireloop.observe.text import one_line
+from pytest_fireloop.show.status import verdict_word
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,15 +36,10 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if not loops:
         print("no loop was recorded here; `fireloop-test PROMPT` or `pytest --fire-loop` begins one")
-    width = max((len(_said(loop["verdict"])) for loop in loops), default=0)
+    width = max((len(verdict_word(loop["verdict"])) for loop in loops), default=0)
     for loop in loops:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(loop["started"]))))
         task = one_line(str(loop["task"] or ""), 60)
-        said = _said(loop["verdict"])
+        said = verdict_word(loop["verdict"])
         print(f"{loop['loop_id']}  {when}  {loop['kind']:<6}  {said:<{width}}  {loop['iterations']:>3}  {task}")
     return 0
-
-
-def _said(verdict: object) -> str:
-    """Return a verdict for people, to whom `open` reads like a circuit."""
-    return "unfinished" if verdict == "open" else str(verdict)

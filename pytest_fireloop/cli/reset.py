@@ -26,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
                 journal.end_loop(
                     row.loop_id, _came_to(journal, row), {**(row.data.get("summary") or {}), "reason": "reset"}
                 )
-            if row.verdict in {None, "circuit_open"} or _is_open(row):
+            if row.verdict in {None, "circuit_open"} or row.circuit.get("state", CLOSED) != CLOSED:
                 # what it came to stays in the history
                 journal.reset(row.loop_id)
     except JournalDamagedError:
@@ -40,12 +40,6 @@ def main(argv: Sequence[str]) -> int:
         "the circuit is closed; the next red run begins a new loop, `fireloop resume` goes on with the last one\n"
     )
     return 0
-
-
-def _is_open(row: LoopRow) -> bool:
-    """Whether a loop ended with its circuit open, whatever its verdict."""
-    circuit = (row.data.get("summary") or {}).get("circuit") or {}
-    return str(circuit.get("state", CLOSED)) != CLOSED
 
 
 def _came_to(journal: Journal, row: LoopRow) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pytest_fireloop.act.lock import is_held
 from pytest_fireloop.cli.tree import TreeState, parser
+from pytest_fireloop.judge.circuit import CLOSED, Circuit
 from pytest_fireloop.remember.journal import RUNNER, LoopRow
 from pytest_fireloop.show.health import health_and_level
-from pytest_fireloop.show.status import status_lines
-
-CLOSED: Mapping[str, Any] = {"state": "CLOSED", "reason": None, "opened_at": None, "retry_at": None}
+from pytest_fireloop.show.status import status_lines, verdict_word
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,11 +25,11 @@ def main(argv: Sequence[str]) -> int:
     row = state.loop(journal, None)
     rows = journal.iterations(row.loop_id)
     decision = (rows[-1].get("decision") if rows else None) or {}
-    was_reset = journal.was_reset(row)
+    was_reset, closed = journal.was_reset(row), Circuit().to_json()
     if was_reset and decision:
         # what it came to is over, and the next iteration is judged without it
-        decision = {**decision, "circuit": CLOSED, "level": "healthy", "risk": None}
-    circuit = decision.get("circuit") or CLOSED
+        decision = {**decision, "circuit": closed, "level": "healthy", "risk": None}
+    circuit = decision.get("circuit") or closed
     data = {
         "schema": "fireloop.status/1",
         "loop_id": row.loop_id,
@@ -50,17 +48,15 @@ def main(argv: Sequence[str]) -> int:
     if options.json:
         sys.stdout.write(json.dumps(data) + "\n")
         return 0
-    # to people `open` reads like a circuit
-    verdict = "unfinished" if data["verdict"] == "open" else data["verdict"]
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started))
-    sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {verdict}\n")
+    sys.stdout.write(f"loop {row.loop_id} ({row.kind}), begun {started}: {verdict_word(data['verdict'])}\n")
     said = f", {health_and_level(decision)}" if decision else ""
     sys.stdout.write(f"iterations: {data['iterations']}{said}\n")
     if decision:
         sys.stdout.write("\n".join(status_lines(rows[-1]["facts"], decision)) + "\n")
     retry = circuit.get("retry_at")
     when = time.strftime(", a probe is allowed from %Y-%m-%d %H:%M:%S", time.localtime(retry)) if retry else ""
-    if circuit["state"] != "CLOSED":
+    if circuit["state"] != CLOSED:
         sys.stdout.write(f"circuit: {circuit['state']} {circuit.get('reason') or ''}{when}\n")
     elif was_reset:
         sys.stdout.write("circuit: CLOSED by `fireloop reset`\n")

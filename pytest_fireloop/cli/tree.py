@@ -42,7 +42,6 @@ class TreeState:
 
     def __init__(self, wanted: str | None) -> None:
         self.tree = current_folder()
-        self._named = bool(wanted or os.environ.get("FIRELOOP_DIR"))
         self.folder = state_folder(self.tree, os.environ, wanted)
         self.journal_path = self.folder / "journal.sqlite"
         self._named = bool(wanted)

@@ -55,6 +55,11 @@ class LoopRow(NamedTuple):
     verdict: str | None
     data: Mapping[str, Any]
 
+    @property
+    def circuit(self) -> Mapping[str, Any]:
+        """The circuit as the loop left it, empty where it has not ended."""
+        return (self.data.get("summary") or {}).get("circuit") or {}
+
 
 class Journal:
     """Short transactions, one at a time; damaged or newer files are refused, never deleted."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_fireloop.judge.matrix import WORDS, EnvironmentDecision, MatrixDecision
 from pytest_fireloop.observe.causes import CauseGroup, group_by_cause
-from pytest_fireloop.observe.text import clean, fenced, one_line
+from pytest_fireloop.observe.text import clean, fenced, one_line, plural
 from pytest_fireloop.show.causes import cause_lines
 from pytest_fireloop.show.summary import counts_line
 
@@ -94,7 +94,7 @@ def _attention(decision: MatrixDecision) -> Iterator[str]:
     if lost:
         total = sum(number for _, number in lost)
         where = ", ".join(f"{one_line(name, NAME)}: {number}" for name, number in lost)
-        yield f"{total} test{'s' * (total > 1)} red in the run before, now skipped or gone ({where})"
+        yield f"{plural(total, 'test')} red in the run before, now skipped or gone ({where})"
     past = decision.history
     if past is not None and past.left_out:
         yield f"red in the run before, now without a report: {', '.join(one_line(name, NAME) for name in past.left_out)}"

@@ -23,6 +23,11 @@ ALERTS = {
 }
 
 
+def verdict_word(verdict: object) -> str:
+    """Return a loop's verdict for people, to whom `open` reads like a circuit."""
+    return "unfinished" if verdict == "open" else str(verdict)
+
+
 def status_fields(facts: Mapping[str, Any], decision: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return name and text of circuit, tasks, files, tests, errors, score, calls and risk, from what is stored."""
     outcomes = facts.get("outcomes") or {}

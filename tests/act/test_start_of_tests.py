@@ -54,7 +54,7 @@ def changes(
         own,
         project,
         checkpoints.files(start),
-        lambda path: checkpoints.read(start, path),
+        lambda paths: checkpoints.read_all(start, paths),
         keeps=lambda path: is_test_file(path) or is_configuration(path),
         is_opened=lambda path: path == opened,
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loops import command, loop
 
 PRODUCT = "def add(a, b):\n    return a - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"
@@ -28,26 +27,6 @@ def project(tmp_path: Path) -> Path:
     (tree / "calc.py").write_text(PRODUCT)
     (tree / "test_calc.py").write_text(TESTS)
     return tree
-
-
-def command(tree: Path, module: str, *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", f"pytest_fireloop.cli.{module}", *words],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
-def loop(tree: Path, code: str, *words: str, task: str = "fix it") -> tuple[int, dict[str, Any], str]:
-    agent = shlex.join([sys.executable, "-c", code])
-    options = ("--agent", agent, "--python", sys.executable, "--json")
-    exit_code, out, said = command(tree, "fireloop_test", task, *options, *words)
-    return exit_code, json.loads(out) if out else {}, said
 
 
 def fireloop(tree: Path, *words: str) -> Any:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from loops import loop
 
 PRODUCT = "def add(a, b):\n    return a - b\n"
 TESTS = (
@@ -33,22 +28,6 @@ def project(tmp_path: Path) -> Path:
     (tree / "calc.py").write_text(PRODUCT)
     (tree / "test_calc.py").write_text(TESTS)
     return tree
-
-
-def loop(tree: Path, code: str, *words: str) -> tuple[int, dict[str, Any], str]:
-    agent = shlex.join([sys.executable, "-c", code])
-    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix it", "--agent", agent, "--json"]
-    done = subprocess.run(
-        [*command, "--python", sys.executable, *words],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout), done.stderr
 
 
 def test_a_rejected_green_that_nobody_works_on_is_stopped_as_false_green(project: Path) -> None:

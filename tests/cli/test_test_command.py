@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import loops
 import pytest
 
 PRODUCT = """\
@@ -90,18 +91,7 @@ def matrix(*words: str) -> str:
 
 
 def loop(tree: Path, agent: str, command: str, *words: str) -> tuple[int, dict[str, Any], str]:
-    code = shlex.join([sys.executable, "-c", agent])
-    argv = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", "fix it", "--agent", code, "--json"]
-    done = subprocess.run(
-        [*argv, "--test-command", command, *words],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, json.loads(done.stdout or "{}"), done.stderr
+    return loops.loop(tree, agent, "--test-command", command, *words)
 
 
 def test_a_loop_over_tox_in_which_one_environment_fails_for_its_own_reason(project: Path) -> None:
