@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from pytest_fireloop.act.file_changes import changes_of
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
-from pytest_fireloop.act.shadow_git import CheckpointError, ShadowGit
+from pytest_fireloop.act.object_reader import CheckpointError, Entries
+from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
 from pytest_fireloop.act.tree_index import TreeIndex
@@ -74,7 +75,7 @@ class Checkpoints:
         self._rules_file = self.repository / "fireloop.ignore.json"
         self._rules: IgnoreRules | None = None
         self._patterns: IgnorePatterns | None = None
-        self._held: dict[str, Mapping[str, tuple[str, str]]] = {}
+        self._held: dict[str, Entries] = {}
         self._blobs: tuple[str, dict[str, str]] = ("", {})
         self._with_repository = with_repository
 
@@ -102,6 +103,7 @@ class Checkpoints:
             found = collect(self.tree)
             own = tuple(Rule(found.prefix, f"/{pattern}") for pattern in outputs)
             self._rules, self._patterns = replace(found, rules=(*found.rules, *own)) if own else found, None
+            self._index.forget()
             self._rules.write(self._rules_file)
         except OSError as error:
             raise CheckpointError(f"cannot write below {str(self.repository)!r}: {error}") from error
@@ -114,7 +116,14 @@ class Checkpoints:
         """Return what changed from one checkpoint to another, by path."""
         with self._git.objects() as objects:
             trees = objects.tree(old), objects.tree(new)
+            if trees[0] == trees[1]:
+                return ()
             return tuple(change for each in compare(self._git, *trees) for change in changes_of(each, objects))
+
+    def changed(self, old: str, new: str) -> list[str]:
+        """Name the files that differ between two checkpoints, sorted."""
+        with self._git.objects() as objects:
+            return sorted({path for sides in objects.differing(old, new) for side in sides for path in side})
 
     def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """Return the changes as a patch, of all files or of those at or below the given paths."""
@@ -234,10 +243,10 @@ class Checkpoints:
         rules = self._rules = self._rules or IgnoreRules.read(self._rules_file)
         patterns = self._patterns = self._patterns or rules.compile()
         try:
-            with self._index.working_copy() as index:
+            looked = time.time_ns()
+            with self._index.working_copy(looked) as index:
                 for left in reversed(range(TRIES)):
                     try:
-                        looked = time.time_ns()
                         walk = TreeWalk(
                             tree=self.tree,
                             patterns=patterns,
@@ -245,9 +254,10 @@ class Checkpoints:
                             skipped=self._inside(),
                             size_limit=self._size_limit,
                             known=self._index.known(index),
+                            settled=self._index.settled,
                         )
                         found = walk.files([*rules.tracked, *also])
-                        self._index.update(index, walk.known, found.present)
+                        self._index.update(index, walk.known, found)
                         tree = self._git.text("write-tree", index=index)
                         break
                     except CheckpointError:
@@ -255,12 +265,13 @@ class Checkpoints:
                             raise
                         self._index.forget()
                         Path(index).unlink(missing_ok=True)
-                self._index.accept(index, found.present, looked)
+                self._index.accept(index, found, looked, anew=also)
         except OSError as error:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
         given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
         parent, missed = self._repository()
         commit = self._git.text("commit-tree", tree, *parent, "-F", "-", given=given)
+        self._git.memory.trees[commit] = tree
         self._git.run("update-ref", f"{REFS}{commit}", commit)
         return Checkpoint(commit, tree, len(found.present), (*found.left_out, *missed))
 
@@ -289,11 +300,12 @@ class Checkpoints:
                 return folder.relative_to(self.tree).as_posix()
         return None
 
-    def _entries(self, commit: str) -> Mapping[str, tuple[str, str]]:
+    def _entries(self, commit: str) -> Entries:
         held = self._held.get(commit)
         if held is None:
+            last = next(reversed(self._held), None)
             with self._git.objects() as objects:
-                held = {path: (mode, oid) for path, mode, oid in objects.entries(commit)}
+                held = objects.entries_after(commit, self._held[last], last) if last else objects.entries(commit)
             # the last few are asked for again and again
             self._held = {**dict(list(self._held.items())[1 - COMMITS_HELD :]), commit: held}
         return held

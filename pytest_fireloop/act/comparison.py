@@ -37,7 +37,7 @@ class Comparison:
 
     def changed(self, candidate: str, since: str | None = None) -> list[str]:
         """Name the files that differ from the start, or from another checkpoint."""
-        return [change.path for change in self._checkpoints.changes(since or self._commit, candidate)]
+        return self._checkpoints.changed(since or self._commit, candidate)
 
     def findings(self, candidate: str, in_place: RunRecord, room: Path | None) -> tuple[Finding, ...]:
         """Compare all that the user did not open; `room` holds the tests of the start, where it is laid."""
@@ -101,9 +101,9 @@ class Comparison:
 
     def written_between(self, candidate: str, now: str) -> str | None:
         """Name a file of a candidate, or a source beside it, that somebody wrote since."""
-        changed = self._checkpoints.changes(candidate, now) if now != candidate else ()
+        changed = self._checkpoints.changed(candidate, now)
         held = self._checkpoints.files(candidate)
-        return next((each.path for each in changed if each.path in held or each.path.endswith(".py")), None)
+        return next((path for path in changed if path in held or path.endswith(".py")), None)
 
     def _doctests(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterable[Finding]:
         """Compare the examples in the documentation of modules that pytest collects for them."""

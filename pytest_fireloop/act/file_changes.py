@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_fireloop.act.shadow_git import ObjectReader
+from pytest_fireloop.act.object_reader import ObjectReader
 from pytest_fireloop.act.tree_difference import FileDifference
 from pytest_fireloop.observe.changes import FileChange, edit_digest, is_meaningful
 

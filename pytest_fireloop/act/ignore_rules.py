@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns, Pattern, parse
-from pytest_fireloop.act.shadow_git import CheckpointError, split_names
+from pytest_fireloop.act.object_reader import CheckpointError
+from pytest_fireloop.act.shadow_git import split_names
 
 SCHEMA = "fireloop.ignore/1"
 #: Caches, environments and reports that are made again; no rule of the user brings them back.

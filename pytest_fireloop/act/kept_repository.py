@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pytest_fireloop.act.git_places import WORKTREES, GitPlaces
+from pytest_fireloop.act.object_reader import CheckpointError, ObjectReader
 from pytest_fireloop.act.object_store import ObjectStore
-from pytest_fireloop.act.shadow_git import CheckpointError, ObjectReader, ShadowGit
+from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.stored_files import StoredFiles, stamp
 from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode
 
@@ -96,7 +97,7 @@ class KeptRepository:
         return self._stored.commit("the user's repository", blobs)
 
     def _read(self, objects: ObjectReader, commit: str) -> tuple[GitPlaces, list[str], dict[str, tuple[str, str]]]:
-        entries = {name: (mode, oid) for name, mode, oid in objects.entries(commit)}
+        entries = objects.entries(commit)
         try:
             said = json.loads(objects.read(entries.pop(PLACES)[1]))
             if said["schema"] != SCHEMA:

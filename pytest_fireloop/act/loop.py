@@ -217,8 +217,7 @@ class Loop:
             # what such a command builds in the tree is no work of an agent
             self.tree.checkpoints.refresh_rules(outputs)
             before, checkpoint = checkpoint, self.tree.take("baseline, after its tests")
-            changes = self.tree.checkpoints.changes(before.commit, checkpoint.commit)
-            generated = [each.path for each in changes]
+            generated = self.tree.checkpoints.changed(before.commit, checkpoint.commit)
         self.tree.start = checkpoint.commit
         self.progress.begin(baseline.record, baseline.flaky, checkpoint.commit)
         self.display.line(f"baseline: {record_line(baseline.record)} in {baseline.record.duration_s:.1f} s")

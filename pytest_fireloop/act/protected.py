@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns, Pattern, parse
-from pytest_fireloop.act.shadow_git import CheckpointError, ShadowGit
+from pytest_fireloop.act.object_reader import CheckpointError
+from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.stored_files import StoredFile, StoredFiles
 from pytest_fireloop.act.tree_files import SIZE_LIMIT
 from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode
@@ -127,10 +128,10 @@ class ProtectedFiles:
         try:
             commit = self._git.text("rev-parse", "--verify", "--quiet", REF)
             with self._git.objects() as objects:
-                rows = {path: StoredFile(oid, mode, (0, 0, 0, 0, 0)) for path, mode, oid in objects.entries(commit)}
+                entries = objects.entries(commit)
         except CheckpointError:
             return
-        self._files.rows = rows
+        self._files.rows = {path: StoredFile(oid, mode, (0, 0, 0, 0, 0)) for path, (mode, oid) in entries.items()}
 
     def verify(self) -> tuple[Violation, ...]:
         """Look at each file that was kept, and put back what is gone, emptied or thrown away, and what the user named."""

@@ -6,19 +6,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import islice
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
+
+from pytest_fireloop.act.object_reader import CheckpointError, Memory, ObjectReader
 
 TIMEOUT_S = 300.0
 #: What git makes of a bare repository; where one of them is gone it is made again.
 COMPLETE = ("HEAD", "config", "objects", "refs")
-#: Ids that are sent before the first answer is read: together well below what a pipe holds.
-AT_ONCE = 250
-#: Folders of trees that are kept in memory at most.
-TREES_KEPT = 50_000
-Children = tuple[tuple[str, str, str], ...]
 IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -42,13 +38,6 @@ SETTINGS = {
     "core.compression": "1",
     "gc.auto": "0",
 }
-_FOLDER = "40000"
-#: Names that lead out of a folder, or into a repository; git itself stores none of them.
-_REFUSED = frozenset({b"", b".", b"..", b".git"})
-
-
-class CheckpointError(Exception):
-    """Our own repository cannot be used; the message is one line."""
 
 
 class ShadowGit:
@@ -56,8 +45,8 @@ class ShadowGit:
 
     def __init__(self, repository: Path, tree: Path) -> None:
         self.repository, self.tree = repository, tree
-        #: Folders of stored trees that were read before: most are the same from checkpoint to checkpoint.
-        self._trees: dict[str, Children] = {}
+        #: What the readers have read.
+        self.memory = Memory()
         # found once, before any agent runs: the path may lead through folders that an agent can write to
         self._program = shutil.which("git") or "git"
         self._base = [self._program, *(word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}"))]
@@ -110,117 +99,29 @@ class ShadowGit:
 
     @contextmanager
     def objects(self) -> Iterator[ObjectReader]:
-        """Open one process that many objects are read from."""
+        """Read many objects from one process, which starts when something is asked that is not known."""
+        with ExitStack() as ended:
+            yield ObjectReader(lambda: self._opened(ended), self.memory)
+
+    def _opened(self, ended: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
         words = [*self._base, "cat-file", "--batch"]
-        with subprocess.Popen(
-            words,
-            env=self._environment,
-            cwd=self.repository,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            process_group=0,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            yield ObjectReader(process.stdin, process.stdout, self._trees)
+        process = ended.enter_context(
+            subprocess.Popen(
+                words,
+                env=self._environment,
+                cwd=self.repository,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                process_group=0,
+            )
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        return process.stdin, process.stdout
 
     def _with(self, index: str | None) -> Mapping[str, str]:
         return {**self._environment, "GIT_INDEX_FILE": index} if index else self._environment
-
-
-class ObjectReader:
-    """Reads stored objects; each is checked against its id, so that what is read is what was stored."""
-
-    def __init__(self, questions: IO[bytes], answers: IO[bytes], trees: dict[str, Children] | None = None) -> None:
-        self._questions, self._answers = questions, answers
-        self._trees = {} if trees is None else trees
-
-    def read(self, wanted: str) -> bytes:
-        """Return the content of an object; raises CheckpointError when it is missing or damaged."""
-        return next(self.read_all([wanted]))
-
-    def read_all(self, wanted: Iterable[str]) -> Iterator[bytes]:
-        """Yield the contents of objects in their order, asked for many at a time."""
-        rest = iter(wanted)
-        while asked := list(islice(rest, AT_ONCE)):
-            try:
-                self._questions.write("".join(f"{oid}\n" for oid in asked).encode("ascii"))
-                self._questions.flush()
-            except (OSError, ValueError) as error:
-                raise CheckpointError(f"cannot read checkpoint object {asked[0]!r}: {error}") from error
-            for oid in asked:
-                yield self._answer(oid)
-
-    def _answer(self, wanted: str) -> bytes:
-        head = self._answers.readline().split()
-        if len(head) != 3:
-            raise CheckpointError(f"there is no checkpoint object {wanted!r}")
-        content = self._answers.read(int(head[2]))
-        self._answers.read(1)
-        import hashlib
-
-        found = hashlib.sha256() if len(head[0]) == 64 else hashlib.sha1(usedforsecurity=False)
-        found.update(b"%s %d\0" % (head[1], len(content)))
-        found.update(content)
-        if found.hexdigest() != head[0].decode() or not found.hexdigest().startswith(wanted):
-            raise CheckpointError(f"checkpoint object {wanted!r} is damaged")
-        return content
-
-    def entries(self, commit: str) -> Iterator[tuple[str, str, str]]:
-        """Yield path, mode and blob id of each file of a commit, in no particular order."""
-        pending = [("", self.tree(commit))]
-        while pending:
-            folder, tree = pending.pop()
-            for mode, name, oid in self._children(tree):
-                if mode == _FOLDER:
-                    pending.append((f"{folder}{name}/", oid))
-                else:
-                    yield f"{folder}{name}", mode, oid
-
-    def find(self, commit: str, path: str) -> str | None:
-        """Return the blob id of one file of a commit, or None."""
-        found = (_FOLDER, self.tree(commit))
-        for part in path.split("/"):
-            if found[0] != _FOLDER:
-                return None
-            children = {name: (mode, oid) for mode, name, oid in self._children(found[1])}
-            if part not in children:
-                return None
-            found = children[part]
-        return found[1] if found[0] != _FOLDER else None
-
-    def tree(self, commit: str) -> str:
-        """Return the id of a commit's tree."""
-        head, _, oid = self.read(commit).partition(b"\n")[0].partition(b" ")
-        if head != b"tree":
-            raise CheckpointError(f"{commit!r} is no checkpoint")
-        return oid.decode()
-
-    def parent(self, commit: str) -> str | None:
-        """Return the id of a commit's first parent, or None."""
-        lines = self.read(commit).partition(b"\n\n")[0].split(b"\n")
-        return next((line[7:].decode() for line in lines if line.startswith(b"parent ")), None)
-
-    def _children(self, tree: str) -> Children:
-        """Return mode, name and id of what a folder holds."""
-        known = self._trees.get(tree)
-        if known is None:
-            if len(self._trees) > TREES_KEPT:
-                self._trees.clear()
-            known = self._trees[tree] = tuple(self._parsed(tree))
-        return known
-
-    def _parsed(self, tree: str) -> Iterator[tuple[str, str, str]]:
-        content, id_bytes = self.read(tree), len(tree) // 2
-        position = 0
-        while position < len(content):
-            end = content.index(b"\0", position) + 1
-            mode, _, name = content[position : end - 1].partition(b" ")
-            position = end + id_bytes
-            if name in _REFUSED or b"/" in name:
-                raise CheckpointError(f"checkpoint object {tree!r} holds the name {os.fsdecode(name)!r}")
-            yield mode.decode(), os.fsdecode(name), content[end:position].hex()
 
 
 def split_names(output: bytes) -> list[str]:

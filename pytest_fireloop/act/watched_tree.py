@@ -91,21 +91,21 @@ class WatchedTree:
         """Count the files that differ from the start."""
         if self.latest is None or self.start is None:
             return 0
-        return len(self.checkpoints.changes(self.start, self.latest.commit))
+        return len(self.checkpoints.changed(self.start, self.latest.commit))
 
     def is_at(self, commit: str) -> bool:
         """Whether the last checkpoint holds the same files as another one."""
         if self.latest is None:
             return False
-        return commit == self.latest.commit or not self.checkpoints.changes(commit, self.latest.commit)
+        return commit == self.latest.commit or not self.checkpoints.changed(commit, self.latest.commit)
 
     def hint(self, baseline: RunRecord) -> str:
         """Propose the option by which a person allows a change of tests or configuration that is right."""
         if self.latest is None or self.start is None:
             return ""
         is_test = is_test_file(baseline)
-        changed = self.checkpoints.changes(self.start, self.latest.commit)
-        paths = [each.path for each in changed if is_test(each.path) or is_configuration(each.path)]
+        changed = self.checkpoints.changed(self.start, self.latest.commit)
+        paths = [path for path in changed if is_test(path) or is_configuration(path)]
         options = " ".join(f"--allow-test-edits={shlex.quote(path)}" for path in paths[:3])
         return f"; where the change is right, allow it with {options}" if options else ""
 

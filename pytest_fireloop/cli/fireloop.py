@@ -52,8 +52,8 @@ def _main(words: Sequence[str]) -> int:
 def _run(command: str, words: Sequence[str]) -> int:
     from pytest_fireloop.act.interpreter import InterpreterError
     from pytest_fireloop.act.lock import LockedError
+    from pytest_fireloop.act.object_reader import CheckpointError
     from pytest_fireloop.act.settings import SettingsError
-    from pytest_fireloop.act.shadow_git import CheckpointError
     from pytest_fireloop.cli.tree import NoLoopError
     from pytest_fireloop.remember.journal import JournalError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -144,6 +145,11 @@ class TestRoundTrip:
         for number in range(5):
             mutate()
             taken.append((checkpoints.take(str(number)).commit, state(tree)))
+        for (before, _), (after, _) in itertools.pairwise(source.sample(taken, len(taken))):
+            # what is held in memory from checkpoint to checkpoint is what another process reads
+            assert checkpoints.files(after) == opened(tree).files(after)
+            differing = [change.path for change in opened(tree).changes(before, after)]
+            assert checkpoints.changed(before, after) == sorted(set(differing))
         for commit, wanted in source.sample(taken, len(taken)):
             done = checkpoints.restore(commit, later=[each for each, _ in taken])
             assert done.failed == ()
@@ -260,6 +266,17 @@ class TestIgnoreRules:
         assert set(checkpoints.files(checkpoints.take("second").commit)) == {*names, "hidden.py"}
         checkpoints.refresh_rules()
         assert set(checkpoints.files(checkpoints.take("third").commit)) == {"forced.log", "build/forced"}
+
+    def test_those_of_the_next_start_hold_from_then_on(self, tree: Path) -> None:
+        checkpoints = opened(tree)
+        write(tree, "data.log")
+        os.utime(tree / "data.log", (1, 1))
+        checkpoints.take("first")
+        assert "data.log" in checkpoints.files(checkpoints.take("second").commit)
+        write(tree, ".gitignore", content="*.log\n")
+        assert "data.log" in checkpoints.files(checkpoints.take("third").commit)
+        checkpoints.refresh_rules()
+        assert "data.log" not in checkpoints.files(checkpoints.take("fourth").commit)
 
     def test_those_of_the_user_and_of_the_folders_above(
         self, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -394,6 +411,30 @@ class TestTake:
         os.utime(tree / "src" / "a.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         second = checkpoints.take("second")
         assert [change.path for change in checkpoints.changes(first.commit, second.commit)] == ["src/a.py"]
+
+    @pytest.mark.parametrize("between", ["another process", "the clock goes back", "nothing"])
+    def test_no_stamp_hides_an_edit(self, tree: Path, monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+        checkpoints, file = opened(tree), tree / "src" / "a.py"
+        os.utime(file, (1, 1))
+        first = checkpoints.take("first")
+        checkpoints.take("settled")
+        if between == "another process":
+            file.write_text("A = 7\n")
+            os.utime(file, (1, 1))
+            opened(tree).take("beside")
+        elif between == "the clock goes back":
+            monkeypatch.setattr(time, "time_ns", lambda: 1_000)
+        file.write_text("A = 8\n")
+        os.utime(file, (1, 1))
+        assert checkpoints.changed(first.commit, checkpoints.take("edited").commit) == ["src/a.py"]
+
+    def test_files_of_another_process_are_found_gone(self, tree: Path) -> None:
+        checkpoints = opened(tree)
+        checkpoints.take("first")
+        write(tree, "added.txt")
+        opened(tree).take("beside")
+        (tree / "added.txt").unlink()
+        assert "added.txt" not in checkpoints.files(checkpoints.take("second").commit)
 
     def test_the_same_tree_has_the_same_hash(self, tree: Path) -> None:
         checkpoints = opened(tree)
@@ -645,6 +686,9 @@ class TestRestore:
         done = checkpoints.restore(first.commit, later=[])
         assert done.written == ("data.log",)
         assert checkpoints.read(done.present, "data.log") == b"new\n"
+        after = checkpoints.take("after")
+        assert "data.log" not in checkpoints.files(after.commit)
+        assert after.tree == opened(tree).take("by another process").tree
 
     def test_bytes_that_cannot_be_stored_stay(self, tree: Path) -> None:
         checkpoints = opened(tree)
