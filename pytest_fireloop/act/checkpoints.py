@@ -15,6 +15,8 @@ from pytest_fireloop.act.file_changes import changes_of
 from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
 from pytest_fireloop.act.object_reader import CheckpointError, Entries
+from pytest_fireloop.act.permissions import Permissions
+from pytest_fireloop.act.restoring import BEFORE, Stored
 from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
@@ -61,7 +63,7 @@ class Restored:
 class Checkpoints:
     """Stores and restores the files of a tree; the user's repository is only written by `restore_repository`.
 
-    Bytes, executable bits and links come back as they were; empty folders are not kept. `with_repository` keeps the user's
+    Bytes, permissions and links come back as they were; empty folders are not kept. `with_repository` keeps the user's
     repository with each checkpoint, as the parent of its commit.
     """
 
@@ -173,29 +175,46 @@ class Checkpoints:
         except OSError as error:
             raise CheckpointError(f"cannot export to {str(destination)!r}: {error}") from error
 
-    def restore(self, commit: str, *, later: Iterable[str]) -> Restored:
+    def restore(self, commit: str, *, later: Iterable[str], known: Iterable[str] = ()) -> Restored:
         """Write the target's files into the tree; remove only what a later checkpoint has and the target lacks.
 
-        The present state is stored first; a file that could not be stored is left as it is and named in `failed`.
+        What the target lacks goes as well where it is exactly as another checkpoint, of the `known` ones, holds it. The
+        present state is stored first; a file that could not be stored is left as it is and named in `failed`.
         """
         target = self._entries(commit)
         surplus = {path for each in later for path in self.files(each)} - target.keys()
-        present = self._take(f"before restoring {commit}", [*target, *surplus])
+        as_stored: dict[str, set[tuple[str, str]]] = {}
+        for each in known:
+            for path, entry in self._entries(each).items():
+                if path not in target:
+                    as_stored.setdefault(path, set()).add(entry)
+        present = self._take(f"{BEFORE}{commit}", [*target, *surplus, *as_stored])
         now = self._entries(present.commit)
+        surplus |= {path for path, entries in as_stored.items() if now.get(path) in entries}
         removed: list[str] = []
         written: list[str] = []
         failed: list[str] = []
         with self._git.objects() as objects, TreeWriter(self.tree) as writer:
+            permissions, found = (Permissions.read(objects.read(each)) for each in (commit, present.commit))
 
             def write(path: str) -> None:
                 mode, oid = target[path]
                 if path not in now and os.path.lexists(self.tree / path):
                     raise FileExistsError(path)
-                writer.write(path, mode, objects.read(oid))
+                bits = permissions.of(path, mode)
+                if bits is not None and now.get(path) == target[path]:
+                    writer.permit(path, bits)
+                else:
+                    writer.write(path, mode, objects.read(oid), bits)
 
             for path in sorted(surplus & now.keys()):
                 (removed if _done(writer.remove, path) else failed).append(path)
-            for path in sorted(path for path in target if now.get(path) != target[path]):
+            differing = (
+                path
+                for path, entry in target.items()
+                if now.get(path) != entry or permissions.of(path, entry[0]) not in {None, found.of(path, entry[0])}
+            )
+            for path in sorted(differing):
                 (written if _done(write, path) else failed).append(path)
         failed += [path for path in present.left_out if path in surplus]
         return Restored(tuple(written), tuple(removed), tuple(sorted(failed)), present.commit)
@@ -217,8 +236,18 @@ class Checkpoints:
 
     def newest_first(self) -> list[str]:
         """Return the commits of all checkpoints."""
-        words = ("for-each-ref", "--sort=-committerdate", "--format=%(objectname)", REFS)
-        return self._git.text(*words).split()
+        return [each.commit for each in self.stored()]
+
+    def stored(self) -> list[Stored]:
+        """Return all checkpoints, the newest first."""
+        words = (
+            "for-each-ref",
+            "--sort=-committerdate",
+            "--format=%(objectname) %(committerdate:unix) %(subject)",
+            REFS,
+        )
+        rows = (line.split(" ", 2) for line in self._git.text(*words).splitlines())
+        return [Stored(row[0], int(row[1]), row[2] if len(row) > 2 else "") for row in rows]
 
     def unpacked(self) -> int:
         """Count the checkpoints since some were dropped last."""
@@ -268,7 +297,8 @@ class Checkpoints:
                 self._index.accept(index, found, looked, anew=also)
         except OSError as error:
             raise CheckpointError(f"cannot store a checkpoint in {str(self.repository)!r}: {error}") from error
-        given = message.replace("\0", " ").encode("utf-8", "backslashreplace")
+        told = message.replace("\0", " ").encode("utf-8", "backslashreplace")
+        given = told + f"\n\n{Permissions.seen(found.present).told()}\n".encode()
         parent, missed = self._repository()
         commit = self._git.text("commit-tree", tree, *parent, "-F", "-", given=given)
         self._git.memory.trees[commit] = tree

@@ -24,6 +24,8 @@ class GitPlaces:
     top: Path
     own: Path
     common: Path
+    #: Where `.git` leads, when it is a link.
+    link: str | None = None
 
     @classmethod
     def find(cls, tree: Path) -> GitPlaces | None:
@@ -32,7 +34,7 @@ class GitPlaces:
         for top in (absolute, *absolute.parents):
             found = top / ".git"
             if found.is_dir():
-                return cls(top, found, found)
+                return cls(top, found, found, os.readlink(found) if found.is_symlink() else None)
             if os.path.lexists(found):
                 return cls._led(top, found)
         return None

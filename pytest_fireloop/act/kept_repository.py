@@ -61,6 +61,7 @@ class KeptRepository:
         """Make the repository what it was, and return what could not be written; the caller has kept its present state."""
         with self._git.objects() as objects:
             places, names, entries = self._read(objects, commit)
+            _lead(places)
             for folder in places.roots.values():
                 folder.mkdir(parents=True, exist_ok=True)
             failed = self._objects.put_back(names, places.roots)
@@ -68,7 +69,9 @@ class KeptRepository:
             now = {name: path for name, path, _ in places.files()}
             for root, folder in places.roots.items():
                 with TreeWriter(folder, force=True) as writer:
-                    failed += _remove(writer, root, [name for name in now if name not in entries], entries)
+                    # what could not be kept could not be brought back
+                    surplus = [name for name in now if name not in entries and name in self._stored.rows]
+                    failed += _remove(writer, root, surplus, entries)
                     failed += _write(writer, root, folder, entries, objects)
                 for needed in NEEDED if folder == places.common else ():
                     (folder / needed).mkdir(parents=True, exist_ok=True)
@@ -88,7 +91,8 @@ class KeptRepository:
         self._objects.forget_all_but(wanted)
 
     def _commit(self, places: GitPlaces, names: Collection[str]) -> str:
-        said = {"schema": SCHEMA, **{part: str(getattr(places, part)) for part in ("top", "own", "common")}}
+        said = {"schema": SCHEMA, "link": places.link}
+        said |= {part: str(getattr(places, part)) for part in ("top", "own", "common")}
         listed = b"".join(os.fsencode(name) + b"\n" for name in sorted(names))
         more = {PLACES: json.dumps(said).encode("ascii"), NAMES: listed}
         if (places.top / ".git").is_file():
@@ -103,12 +107,25 @@ class KeptRepository:
             if said["schema"] != SCHEMA:
                 raise CheckpointError(f"the repository was kept as {said['schema']!r}: use the version that kept it")
             names = os.fsdecode(objects.read(entries.pop(NAMES)[1])).splitlines()
-            places = GitPlaces(Path(said["top"]), Path(said["own"]), Path(said["common"]))
+            places = GitPlaces(Path(said["top"]), Path(said["own"]), Path(said["common"]), said.get("link"))
         except (KeyError, ValueError) as error:
             raise CheckpointError(f"{commit[:10]} holds no state of a repository") from error
         if LEADING in entries:
             entries["top/.git"] = entries.pop(LEADING)
         return places, names, entries
+
+
+def _lead(places: GitPlaces) -> None:
+    """Let `.git` be the folder again that it was, or the link: what stands there since leads elsewhere."""
+    leading = places.top / ".git"
+    if leading != places.own or not os.path.lexists(leading):
+        return
+    if leading.is_symlink() and os.readlink(leading) == places.link:
+        return
+    if leading.is_symlink() or not leading.is_dir():
+        leading.unlink()
+        if places.link is not None:
+            leading.symlink_to(places.link)
 
 
 def _remove(writer: TreeWriter, root: str, names: list[str], entries: Mapping[str, object]) -> list[str]:

@@ -147,7 +147,7 @@ class ProtectedFiles:
             return None
         with self._git.objects() as objects:
             before = objects.read(stored.oid)
-        what = self._change(full, status, stored, before)
+        what = self._change(path, status, stored, before)
         if what is None:
             return None
         if what == "changed" and not self._paths.is_named(path):
@@ -161,23 +161,25 @@ class ProtectedFiles:
             return Violation(path, what, False)
         return Violation(path, what, True)
 
-    def _change(self, path: Path, status: os.stat_result | None, stored: StoredFile, before: bytes) -> str | None:
+    def _change(self, name: str, status: os.stat_result | None, stored: StoredFile, before: bytes) -> str | None:
         if status is None:
             return "deleted"
         if stat.S_ISLNK(status.st_mode):
             if stored.mode != LINK:
                 return "replaced by a link"
-            return None if os.fsencode(os.readlink(path)) == before else "changed"
+            return None if os.fsencode(os.readlink(self._tree / name)) == before else "changed"
         if not stat.S_ISREG(status.st_mode):
             return "replaced by a folder" if stat.S_ISDIR(status.st_mode) else "replaced by what is no file"
         if stored.mode == LINK:
             return "changed"
         try:
-            now = path.read_bytes()
+            now = (self._tree / name).read_bytes()
         except OSError:
             return "made unreadable"
         if now == before:
-            return None if stored.mode == git_mode(status.st_mode) else "changed"
+            bits = stat.S_IMODE(stored.stamp[0]) or None
+            other = self._paths.is_named(name) and bits not in {None, stat.S_IMODE(status.st_mode)}
+            return "changed" if other or stored.mode != git_mode(status.st_mode) else None
         if not now.strip():
             return "emptied"
         anew = stored.stamp[4] not in {0, status.st_ino}

@@ -38,8 +38,11 @@ class TreeWriter:
         self._leave()
         os.close(self._top)
 
-    def write(self, path: str, mode: str, content: bytes) -> None:
-        """Put a file or link in place at once, with git's mode; raises OSError when something stands in the way."""
+    def write(self, path: str, mode: str, content: bytes, permissions: int | None = None) -> None:
+        """Put a file or link in place at once, with git's mode; raises OSError when something stands in the way.
+
+        Without `permissions` a file that is there keeps its own, as far as git's mode lets it.
+        """
         folder, _, name = path.rpartition("/")
         within = self._enter(folder, create=True)
         before = _mode(name, within)
@@ -51,7 +54,9 @@ class TreeWriter:
                 descriptor = os.open(temporary, _NEW, 0o777 if mode == EXECUTABLE else 0o666, dir_fd=within)
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(content)
-                    if stat.S_ISREG(before):
+                    if permissions is not None:
+                        os.fchmod(descriptor, permissions)
+                    elif stat.S_ISREG(before):
                         os.fchmod(descriptor, _adapted(stat.S_IMODE(before), executable=mode == EXECUTABLE))
             if self._force and stat.S_ISDIR(before):
                 shutil.rmtree(name, dir_fd=within)
@@ -61,6 +66,23 @@ class TreeWriter:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=within)
             raise
+
+    def permit(self, path: str, permissions: int) -> None:
+        """Give a file these permissions; raises OSError when it is none."""
+        folder, _, name = path.rpartition("/")
+        flags = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)
+        within = self._enter(folder, create=False)
+        if not stat.S_ISREG(_mode(name, within)):
+            raise FileNotFoundError(path)
+        try:
+            descriptor = os.open(name, flags, dir_fd=within)
+        except PermissionError:
+            os.chmod(name, permissions, dir_fd=within)
+            return
+        try:
+            os.fchmod(descriptor, permissions)
+        finally:
+            os.close(descriptor)
 
     def remove(self, path: str) -> None:
         """Remove a file or link and the folders that this leaves empty; raises OSError when it cannot."""

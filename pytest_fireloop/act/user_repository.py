@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +64,9 @@ class RepositoryState:
     reflog_entries: int = 0
     reflog_last: str = ""
     problem: str | None = None
+    #: Where it lies, and what git says of objects that are not there.
+    place: str = ""
+    missing: str = ""
 
 
 class RepositoryLook:
@@ -81,6 +85,7 @@ class RepositoryLook:
             places,
             tuple((name, stamp(status)) for name, _, status in places.files()),
             tuple(_names(places.common / "worktrees")),
+            _folders_of_objects(places.common / "objects"),
         )
         if self._last is None or self._last[0] != seen:
             self._last = seen, read_state(self._tree)
@@ -117,6 +122,10 @@ def moves(before: RepositoryState | None, after: RepositoryState | None) -> tupl
 
 
 def _moves(before: RepositoryState, after: RepositoryState) -> Iterator[str]:
+    if before.place != after.place:
+        yield f"the repository lay in {before.place!r}, and lies in {after.place!r} now"
+    if after.missing and not before.missing:
+        yield f"objects of the repository are gone: {after.missing}"
     if (before.head, before.branch) != (after.head, after.branch):
         yield f"HEAD moved from {_place(before)} to {_place(after)}"
     elif after.reflog_entries > before.reflog_entries:
@@ -193,8 +202,30 @@ def _read(repository: git.Repo) -> RepositoryState:
         worktrees=tuple(_names(common / "worktrees")),
         reflog=_hash(reflog),
         reflog_entries=reflog.count(b"\n"),
+        place=os.path.realpath(own),
+        missing=_missing(ask),
         reflog_last=one_line(newest.partition(b"\t")[2].decode("utf-8", "replace"), 80),
     )
+
+
+def _missing(ask: git.Git) -> str:
+    """Return git's word on the first object of a ref, or of the state that is checked out, that is not there."""
+    for words in (["for-each-ref", "--format=%(objecttype)"], ["rev-list", "--objects", "--max-count=1", "HEAD", "--"]):
+        status, _, said = ask.execute(["git", *words], with_extended_output=True, with_exceptions=False)
+        # before the first commit there is nothing that could be missing
+        if status and "ambiguous argument 'HEAD'" not in str(said) and "bad revision 'HEAD'" not in str(said):
+            return one_line(str(said).strip().rpartition("\n")[2], 160) or f"git ends with {status}"
+    return ""
+
+
+def _folders_of_objects(folder: Path) -> tuple[tuple[str, int], ...]:
+    """Return what changes when files of objects come or go."""
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                found.append((entry.name, entry.stat(follow_symlinks=False).st_mtime_ns))
+    return tuple(sorted(found))
 
 
 def _top(tree: Path) -> Path | None:

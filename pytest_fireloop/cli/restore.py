@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.lock import TreeLock
+from pytest_fireloop.act.restoring import others_of
 from pytest_fireloop.act.user_repository import moves, read_state
 from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
 from pytest_fireloop.judge.verdict import EXIT_CODES
@@ -30,20 +31,24 @@ def main(argv: Sequence[str]) -> int:
     state = TreeState(options.fire_loop_dir)
     journal = state.journal()
     given = options.target or ""
+    rows: list[str] = []
     later: list[str] = []
     if CHECKPOINT.fullmatch(given):
         name, commit = f"checkpoint {given[:10]}", given
     else:
         row, number, commit = state.iteration(journal, options.target)
         name = f"iteration {number} of loop {row.loop_id}"
-        later = [each["checkpoint"] for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] > number]
+        iterations = journal.iterations(row.loop_id)
+        rows = [each["checkpoint"] for each in iterations]
+        later = [each["checkpoint"] for each in iterations if each["facts"]["iteration"] > number]
     lock = TreeLock(state.folder)
     try:
         checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree, with_repository=True)
         if options.git and checkpoints.kept_repository(commit) is None:
             raise NoLoopError(f"{name} was stored without a repository; leave --git out to restore its files")
         before = read_state(state.tree)
-        done = checkpoints.restore(commit, later=later)
+        others = others_of(commit, checkpoints.stored(), later=later, rows=rows)
+        done = checkpoints.restore(commit, later=others.later, known=others.known)
         failed = [*done.failed, *(checkpoints.restore_repository(commit) if options.git else ())]
         moved = moves(before, read_state(state.tree)) if options.git else ()
         git = "--git " if options.git and checkpoints.kept_repository(done.present) else ""
