@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,12 +17,13 @@ from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
 from pytest_fireloop.act.object_reader import CheckpointError, Entries
 from pytest_fireloop.act.permissions import Permissions
+from pytest_fireloop.act.restored import Present, Restored, Wanted, put_back
 from pytest_fireloop.act.restoring import BEFORE, Stored
 from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
 from pytest_fireloop.act.tree_index import TreeIndex
-from pytest_fireloop.act.tree_writer import TreeWriter
+from pytest_fireloop.act.tree_writer import TEMPORARY, TreeWriter
 from pytest_fireloop.observe.changes import FileChange
 
 if TYPE_CHECKING:
@@ -48,16 +50,6 @@ class Checkpoint:
     tree: str
     files: int
     left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What a restore wrote, removed and could not bring back; `present` is the commit of the state before it."""
-
-    written: tuple[str, ...]
-    removed: tuple[str, ...]
-    failed: tuple[str, ...] = ()
-    present: str = ""
 
 
 class Checkpoints:
@@ -191,33 +183,14 @@ class Checkpoints:
         present = self._take(f"{BEFORE}{commit}", [*target, *surplus, *as_stored])
         now = self._entries(present.commit)
         surplus |= {path for path, entries in as_stored.items() if now.get(path) in entries}
-        removed: list[str] = []
-        written: list[str] = []
-        failed: list[str] = []
-        with self._git.objects() as objects, TreeWriter(self.tree) as writer:
-            permissions, found = (Permissions.read(objects.read(each)) for each in (commit, present.commit))
-
-            def write(path: str) -> None:
-                mode, oid = target[path]
-                if path not in now and os.path.lexists(self.tree / path):
-                    raise FileExistsError(path)
-                bits = permissions.of(path, mode)
-                if bits is not None and now.get(path) == target[path]:
-                    writer.permit(path, bits)
-                else:
-                    writer.write(path, mode, objects.read(oid), bits)
-
-            for path in sorted(surplus & now.keys()):
-                (removed if _done(writer.remove, path) else failed).append(path)
-            differing = (
-                path
-                for path, entry in target.items()
-                if now.get(path) != entry or permissions.of(path, entry[0]) not in {None, found.of(path, entry[0])}
-            )
-            for path in sorted(differing):
-                (written if _done(write, path) else failed).append(path)
-        failed += [path for path in present.left_out if path in surplus]
-        return Restored(tuple(written), tuple(removed), tuple(sorted(failed)), present.commit)
+        surplus |= {path for path in now if TEMPORARY.fullmatch(path.rpartition("/")[2])}
+        with self._git.objects() as objects:
+            bits, found = (Permissions.read(objects.read(each)) for each in (commit, present.commit))
+            wanted = Wanted(target, bits, surplus & now.keys())
+            done = put_back(self.tree, objects, wanted, Present(now, found))
+        failed = (*done.failed, *(path for path in present.left_out if path in surplus))
+        kept = tuple(sorted(now.keys() - target.keys() - surplus))
+        return replace(done, failed=tuple(sorted(failed)), present=present.commit, kept=kept)
 
     def kept_repository(self, commit: str) -> str | None:
         """Return the commit that holds the user's repository as it was at a checkpoint, None where none was kept."""
@@ -263,6 +236,8 @@ class Checkpoints:
             commands = "".join(f"delete {REFS}{commit}\n" for commit in gone)
             self._git.run("update-ref", "--stdin", given=commands.encode("ascii"))
             self._git.run("gc", "--quiet", "--prune=now")
+            for left in self.repository.glob("index-*"):
+                shutil.rmtree(left, ignore_errors=True)
             kept = {self.kept_repository(commit) for commit in self.newest_first()} - {None}
             self._users.forget_all_but([commit for commit in kept if commit is not None])
         return len(gone)
@@ -339,14 +314,6 @@ class Checkpoints:
             # the last few are asked for again and again
             self._held = {**dict(list(self._held.items())[1 - COMMITS_HELD :]), commit: held}
         return held
-
-
-def _done(act: Callable[[str], None], path: str) -> bool:
-    try:
-        act(path)
-    except OSError:
-        return False
-    return True
 
 
 def _lacks(commit: str, path: str) -> CheckpointError:

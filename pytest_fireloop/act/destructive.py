@@ -6,10 +6,12 @@ import glob
 import os
 import re
 import shlex
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from pytest_fireloop.act.braces import expanded
+from pytest_fireloop.act.destructive_git import GIT, ask
 
 #: Words before the command itself, with those of their options that take a value.
 PREFIXES = {
@@ -26,10 +28,11 @@ OVERWRITING = frozenset({"cp", "install", "rsync", "ln"})
 REDIRECTIONS = frozenset({">", ">|", "&>"})
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 HERE = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1(.*)\n(?:.*\n)*?[ \t]*\2[ \t]*(?:\n|$)")
+#: The shell's own word for the folder that it is in.
+HERE_FOLDER = re.compile(r"^~\+(?=/|$)")
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 #: Of find: what acts on the files that were found, and what may not be run to find them.
 FIND_ACTS = re.compile(r"-(?:exec|execdir|ok|okdir|fls|fprint0?|fprintf)")
-GIT_LIMIT_S = 30.0
 DEPTH = 5
 
 
@@ -59,9 +62,9 @@ class _Place:
         if "$" in word or "`" in word:
             found.unknown.append(word)
             return []
-        path = os.path.join(self.folder, os.path.expanduser(word))
-        matches = glob.glob(path, include_hidden=False) if glob.has_magic(path) else []
-        return [Path(os.path.normpath(each)) for each in [path, *matches]]
+        paths = [os.path.join(self.folder, os.path.expanduser(HERE_FOLDER.sub(".", each))) for each in expanded(word)]
+        matches = [each for path in paths if glob.has_magic(path) for each in glob.glob(path, include_hidden=False)]
+        return [Path(os.path.normpath(each)) for each in [*paths, *matches]]
 
 
 def _line(line: str, place: _Place, found: Affected, depth: int) -> None:
@@ -91,7 +94,9 @@ def _command(words: list[str], place: _Place, found: Affected, depth: int) -> No
     if not words:
         return
     name, arguments = os.path.basename(words[0]), words[1:]
-    if name == "cd":
+    if "$" in name or "`" in name:
+        found.unknown.append(words[0])
+    elif name == "cd":
         targets = place.expand(arguments[0] if arguments else "~", found)
         place.folder = targets[0] if targets else place.folder
     elif name in SHELLS or name == "eval":
@@ -137,7 +142,7 @@ def _find(arguments: list[str], place: _Place, found: Affected) -> None:
         else:
             kept.append(word)
     if removes:
-        output = _ask(["find", *kept, "-print0"], place.folder)
+        output = ask(["find", *kept, "-print0"], place.folder)
         if output is None:
             found.unknown.append(" ".join(["find", *arguments]))
         else:
@@ -157,86 +162,6 @@ def _git(arguments: list[str], place: _Place, found: Affected) -> None:
         found.unknown.append(" ".join(["git", *arguments]))
         return
     found.paths += [Path(os.path.normpath(folder / os.fsdecode(name))) for name in output.split(b"\0") if name]
-
-
-def _git_clean(arguments: Sequence[str], folder: Path) -> bytes | None:
-    words = [re.sub(r"^-(?!-)(\w*)f(\w*)$", r"-\1\2", word) for word in arguments if word not in {"-f", "--force"}]
-    output = _ask_git(["clean", "-n", *(word for word in words if word not in {"-", "-q", "--quiet"})], folder)
-    if output is None:
-        return None
-    lines = [line.removeprefix(b"Would remove ") for line in output.splitlines() if line.startswith(b"Would remove ")]
-    return b"\0".join(line.rstrip(b"/") for line in lines)
-
-
-def _git_rm(arguments: Sequence[str], folder: Path) -> bytes | None:
-    paths = [word for word in arguments if not word.startswith("-")]
-    return b"" if "--cached" in arguments else _ask_git(["ls-files", "-z", "--", *paths], folder)
-
-
-def _git_checkout(arguments: Sequence[str], folder: Path) -> bytes | None:
-    """Throws away edits where paths are given, or where it is forced."""
-    paths = list(arguments[arguments.index("--") + 1 :]) if "--" in arguments else []
-    paths = paths or [word for word in arguments if not word.startswith("-") and (folder / word).exists()]
-    forced = {"-f", "--force", "--discard-changes"} & set(arguments)
-    return _edited(folder, [] if forced else paths) if paths or forced else b""
-
-
-def _git_restore(arguments: Sequence[str], folder: Path) -> bytes | None:
-    if "--staged" in arguments and not {"--worktree", "-W"} & set(arguments):
-        return b""
-    return _edited(folder, [word for word in arguments if not word.startswith("-")])
-
-
-def _git_reset(arguments: Sequence[str], folder: Path) -> bytes | None:
-    return _edited(folder, []) if {"--hard", "--merge", "--keep"} & set(arguments) else b""
-
-
-def _git_stash(arguments: Sequence[str], folder: Path) -> bytes | None:
-    if arguments and arguments[0] not in {"push", "save"} and not arguments[0].startswith("-"):
-        return b""
-    more = b""
-    if {"-u", "--include-untracked", "-a", "--all"} & set(arguments):
-        ignored = [] if {"-a", "--all"} & set(arguments) else ["--exclude-standard"]
-        more = _ask_git(["ls-files", "-z", "--others", *ignored], folder) or b""
-    edited = _edited(folder, [])
-    return None if edited is None else edited + b"\0" + more
-
-
-def _edited(folder: Path, paths: Sequence[str]) -> bytes | None:
-    return _ask_git(["diff", "--name-only", "--relative", "--no-ext-diff", "-z", "HEAD", "--", *paths], folder)
-
-
-GIT: Mapping[str, Callable[[Sequence[str], Path], bytes | None]] = {
-    "clean": _git_clean,
-    "rm": _git_rm,
-    "checkout": _git_checkout,
-    "switch": _git_checkout,
-    "restore": _git_restore,
-    "reset": _git_reset,
-    "stash": _git_stash,
-}
-
-
-def _ask_git(words: Sequence[str], folder: Path) -> bytes | None:
-    return _ask(["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *words], folder)
-
-
-def _ask(words: Sequence[str], folder: Path) -> bytes | None:
-    """Run what only looks; None when it has no answer."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            words,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            timeout=GIT_LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return done.stdout if done.returncode == 0 else None
 
 
 def _without_redirections(words: list[str], place: _Place, found: Affected) -> Iterator[str]:

@@ -13,6 +13,7 @@ OBJECTS = "objects"
 WORKTREES = "worktrees"
 #: Of a repository with several work trees, what they share; the rest is of the main one alone.
 SHARED = ("refs", "packed-refs", "logs/refs", "config", "hooks", "info", "shallow", "modules")
+PACKS = f"{OBJECTS}/pack/"
 #: What git or an editor leaves while it works, and what is no file.
 PASSING = (".lock", ".fireloop-tmp")
 
@@ -109,14 +110,16 @@ def _walk(folder: str, only: tuple[str, ...]) -> Iterator[tuple[str, os.stat_res
                 if entry.name != OBJECTS or not _may_hold_objects(base):
                     pending.append(f"{path}/")
                 elif base == "":
-                    # notes about the folder, such as where else objects lie
-                    pending.append(f"{path}/info/")
+                    # notes about the folder, such as where else objects lie, and an index over several packs
+                    pending += [f"{path}/info/", f"{path}/pack/"]
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
             kind = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
+            if base.endswith(PACKS) and _never_changes(base, entry.name):
+                continue
             if kind and not entry.name.endswith(PASSING):
                 yield path, found
 
@@ -144,6 +147,11 @@ def _may_hold_objects(base: str) -> bool:
     return own and "/refs/" not in f"/{base}" and "/logs/" not in f"/{base}"
 
 
+def _never_changes(base: str, name: str) -> bool:
+    """Whether a file of objects bears the hash of what it holds; one that git rewrites is stored as other files are."""
+    return not name.startswith("tmp_") and (not base.endswith("pack/") or name.startswith("pack-"))
+
+
 def _deep(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
     pending = [""]
     while pending:
@@ -157,5 +165,5 @@ def _deep(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
             if entry.is_dir(follow_symlinks=False):
                 if base or entry.name != "info":
                     pending.append(f"{base}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False) and not entry.name.startswith("tmp_"):
+            elif entry.is_file(follow_symlinks=False) and _never_changes(base, entry.name):
                 yield base + entry.name, entry

@@ -13,8 +13,8 @@ from pytest_fireloop.act.ignore_pattern import IgnorePatterns, Pattern, parse
 from pytest_fireloop.act.object_reader import CheckpointError
 from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.stored_files import StoredFile, StoredFiles
-from pytest_fireloop.act.tree_files import SIZE_LIMIT
-from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode
+from pytest_fireloop.act.tree_files import SIZE_LIMIT, through_link
+from pytest_fireloop.act.tree_writer import LINK, TreeWriter, git_mode, make_way
 
 #: Plans, specifications and instructions that agents work by, at the top of a tree.
 DEFAULTS = (
@@ -58,6 +58,9 @@ class Violation:
     def from_json(cls, data: Mapping[str, Any]) -> Violation:
         """Read what `to_json` returned."""
         return cls(str(data["path"]), str(data["what"]), data["restored"])
+
+
+BEHIND = "moved behind a link"
 
 
 class ProtectedPaths:
@@ -143,16 +146,23 @@ class ProtectedFiles:
             status: os.stat_result | None = os.lstat(full)
         except OSError:
             status = None
-        if status is not None and (status.st_mode, status.st_size, status.st_ctime_ns) == _short(stored):
+        linked = through_link(self._tree, path)
+        if not linked and status is not None and (status.st_mode, status.st_size, status.st_ctime_ns) == _short(stored):
             return None
         with self._git.objects() as objects:
             before = objects.read(stored.oid)
         what = self._change(path, status, stored, before)
+        if linked and what in {None, "changed"}:
+            what = BEHIND
         if what is None:
             return None
-        if what == "changed" and not self._paths.is_named(path):
+        if what in {"changed", BEHIND} and not self._paths.is_named(path):
             return Violation(path, what, None)
         try:
+            if linked:
+                _take_away_link(self._tree, path)
+            elif status is not None and stat.S_ISDIR(status.st_mode):
+                make_way(full)
             with TreeWriter(self._tree) as writer:
                 writer.write(path, stored.mode, before)
             if stored.stamp[0] and stored.mode != LINK:
@@ -184,6 +194,16 @@ class ProtectedFiles:
             return "emptied"
         anew = stored.stamp[4] not in {0, status.st_ino}
         return "deleted and made again" if anew and _kinship(before, now) < KINSHIP else "changed"
+
+
+def _take_away_link(tree: Path, path: str) -> None:
+    """Remove the link that stands where a folder of a protected file was; a checkpoint holds it."""
+    folder = tree
+    for part in path.split("/")[:-1]:
+        folder /= part
+        if folder.is_symlink():
+            folder.unlink()
+            return
 
 
 def _kinship(before: bytes, now: bytes) -> float:

@@ -72,6 +72,7 @@ class TreeWalk:
                 left_out.append(folder)
                 continue
             if folder and os.path.lexists(top + folder + ENVIRONMENT_MARK) and not self._holds_known(folder):
+                left_out.append(folder)
                 continue
             for entry in found:
                 path = folder + entry.name

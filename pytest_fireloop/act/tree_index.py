@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import stat
@@ -16,6 +17,7 @@ from pytest_fireloop.act.tree_writer import git_mode
 
 #: A file that changed so shortly before it was looked at may change again without a sign of it, in nanoseconds.
 UNSETTLED = 100_000_000
+A_SECOND = 1_000_000_000
 
 
 class TreeIndex:
@@ -52,13 +54,18 @@ class TreeIndex:
 
     def update(self, index: str, known: Collection[str], found: TreeFiles) -> None:
         """Bring an index that holds the known files up to what is present; git looks at those that may have changed."""
-        present = found.present
+        present, second = found.present, _second(index)
         gone = sorted(path for path in known if path not in present)
         if gone:
             self._git.run("update-index", "--force-remove", "-z", "--stdin", given=join_names(gone), index=index)
-        # git goes by whole seconds; what this process has seen before it hashes itself
+        # git goes by whole seconds: what this process has seen before, or may have changed in the second in which the
+        # index was made, is hashed whatever its stamp says
         changed = [
-            path for path in found.fresh if path in self._held and stat.S_ISREG(present[path][0]) and "\n" not in path
+            path
+            for path in found.fresh
+            if (path in self._held or present[path][3] // A_SECOND >= second)
+            and stat.S_ISREG(present[path][0])
+            and "\n" not in path
         ]
         if changed:
             modes = (git_mode(present[path][0]) for path in changed)
@@ -77,6 +84,8 @@ class TreeIndex:
 
         The files `anew` are decided on again the next time, for they may be there against the rules.
         """
+        # a file that changed while it was looked at is younger than the index
+        os.utime(index, ns=(looked, looked))
         os.replace(index, self._path)
         present = found.present
         for path in self.settled.keys() - present.keys():
@@ -100,3 +109,11 @@ class TreeIndex:
 def is_settled(seen: Stamp, looked: int) -> bool:
     """Whether a file lay still for a while when it was looked at: a later change shows in its stamp."""
     return max(seen[2], seen[3]) < looked - UNSETTLED
+
+
+def _second(index: str) -> int | float:
+    """Return the second in which an index of another process was made; of none, all files are new to git."""
+    try:
+        return os.stat(index).st_mtime_ns // A_SECOND
+    except OSError:
+        return math.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from contextlib import suppress
@@ -12,6 +13,12 @@ from typing import Self
 LINK, EXECUTABLE, PLAIN = "120000", "100755", "100644"
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+
+
+#: What a process that was killed while it wrote leaves in a tree.
+TEMPORARY = re.compile(r"\.fireloop-[0-9a-f]{12}")
+#: Made again by whoever needs it.
+CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
 
 def git_mode(mode: int) -> str:
@@ -121,6 +128,20 @@ class TreeWriter:
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=within)
         return os.open(part, _FOLDER, dir_fd=within)
+
+
+def make_way(path: Path) -> None:
+    """Remove what stands in the way of a file and holds nothing; raises FileExistsError where it may hold something."""
+    kind = os.lstat(path).st_mode
+    if stat.S_ISREG(kind) or stat.S_ISLNK(kind):
+        raise FileExistsError(str(path))
+    if not stat.S_ISDIR(kind):
+        path.unlink()
+        return
+    for base, _, names in os.walk(path):
+        if names and not CACHES.intersection(Path(base).relative_to(path.parent).parts):
+            raise FileExistsError(str(path))
+    shutil.rmtree(path)
 
 
 def _mode(name: str, within: int) -> int:

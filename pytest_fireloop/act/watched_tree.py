@@ -37,13 +37,13 @@ class WatchedTree:
         taken = self.checkpoints.take(f"{self._loop_id}: {message}")
         self._tell_left_out(taken.left_out)
         self.latest = taken
-        self._had_views = (self.checkpoints.tree / VIEWS).is_dir()
+        self._had_views = self._has_views()
         return taken
 
     def protect(self) -> None:
         """Keep the protected files as they are, for the agent is about to be called; raises CheckpointError."""
         self._protected.keep()
-        self._had_views = (self.checkpoints.tree / VIEWS).is_dir()
+        self._had_views = self._has_views()
         self._tell_left_out(self._protected.left_out)
 
     def violations(self, message: str, *, cut_off: bool = False) -> tuple[Violation, ...]:
@@ -69,11 +69,19 @@ class WatchedTree:
             tree.mkdir(parents=True, exist_ok=True)
         elif self._had_views and not views.is_dir():
             found.append(f"the folder {VIEWS!r} is gone; its files are written again")
+        if views.is_symlink() and self._had_views:
+            found.append(f"{VIEWS!r} is a link now, so that no loop file is written any more")
         return tuple(found)
+
+    def _has_views(self) -> bool:
+        views = self.checkpoints.tree / VIEWS
+        return views.is_dir() and not views.is_symlink()
 
     def _tell_left_out(self, paths: Sequence[str]) -> None:
         for path in sorted(set(paths) - self._left_out):
-            self._display.always(f"warning: too large or unreadable for a checkpoint, so it cannot be restored: {path}")
+            self._display.always(
+                f"warning: too large or unreadable for a checkpoint, or an environment, so it cannot be restored: {path}"
+            )
         self._left_out |= set(paths)
 
     @property

@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 
 from pytest_fireloop.act.checkpoints import Checkpoints
+from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.lock import TreeLock
 from pytest_fireloop.act.restoring import others_of
 from pytest_fireloop.act.user_repository import moves, read_state
 from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
+#: Files that are named at most.
+SHOWN = 5
 #: The id of a checkpoint, as a restore prints it.
 CHECKPOINT = re.compile(r"[0-9a-f]{40}")
 
@@ -43,6 +46,7 @@ def main(argv: Sequence[str]) -> int:
         later = [each["checkpoint"] for each in iterations if each["facts"]["iteration"] > number]
     lock = TreeLock(state.folder)
     try:
+        ended = end_left_behind(state.folder)
         checkpoints = Checkpoints.open(state.folder / "checkpoints.git", state.tree, with_repository=True)
         if options.git and checkpoints.kept_repository(commit) is None:
             raise NoLoopError(f"{name} was stored without a repository; leave --git out to restore its files")
@@ -55,9 +59,14 @@ def main(argv: Sequence[str]) -> int:
     finally:
         lock.release()
     print(f"restored {name}: {len(done.written)} written, {len(done.removed)} removed")
+    if ended:
+        print(f"{ended} processes of a loop that was killed were still running, and are ended")
     for move in moved:
         print(f"git: {move}")
     for path in failed:
-        print(f"left as it is, for it could not be stored or written: {path!r}")
+        print(f"left as it is, for it could not be stored or written: {path!r}; move it away and restore again")
+    if done.kept and given != done.present:
+        more = f" and {len(done.kept) - SHOWN} more" if len(done.kept) > SHOWN else ""
+        print(f"left, for no checkpoint of the loop holds it: {', '.join(map(repr, done.kept[:SHOWN]))}{more}")
     print(f"the state before is kept; undo with: fireloop restore {git}{done.present}")
     return EXIT_CODES["error"] if failed else 0

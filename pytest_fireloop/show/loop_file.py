@@ -83,6 +83,8 @@ class LoopFile:
         try:
             # an agent that cleans up takes it away in the middle of a loop
             self.path.parent.mkdir(exist_ok=True)
+            if self.path.parent.is_symlink():
+                raise NotADirectoryError(f"{self.path.parent} is a link, and may lead anywhere")
             ignore = self.path.parent / ".gitignore"
             if not ignore.exists():
                 ignore.write_text(GITIGNORE, encoding="utf-8")

@@ -330,6 +330,11 @@ class TestIgnoreRules:
             checkpoints.files(checkpoints.take("first").commit)
         ) - {"link", "run.sh", "src/a.py"}
 
+    def test_an_environment_is_named_unless_a_rule_ignores_it(self, tree: Path) -> None:
+        write(tree, "env/pyvenv.cfg", "env/lib/a.py", ".venv/pyvenv.cfg")
+        write(tree, ".gitignore", content=".venv\n")
+        assert opened(tree).take("first").left_out == ("env/",)
+
     def test_a_mark_of_an_environment_hides_nothing_that_was_there(self, tree: Path) -> None:
         checkpoints = opened(tree)
         first = checkpoints.take("first")
@@ -427,6 +432,18 @@ class TestTake:
         file.write_text("A = 8\n")
         os.utime(file, (1, 1))
         assert checkpoints.changed(first.commit, checkpoints.take("edited").commit) == ["src/a.py"]
+
+    def test_an_edit_in_the_second_of_the_last_look_is_seen_by_another_process(self, tree: Path) -> None:
+        first = opened(tree).take("first")
+        # the stamps in git's index are whole seconds: some of these edits fall into the one of the look before
+        for number in range(6):
+            seen = (tree / "src" / "a.py").stat()
+            (tree / "src" / "a.py").write_text(f"A = {number + 3}\n")
+            os.utime(tree / "src" / "a.py", ns=(seen.st_atime_ns, seen.st_mtime_ns))
+            again = opened(tree)
+            taken = again.take(str(number))
+            assert again.read(taken.commit, "src/a.py") == f"A = {number + 3}\n".encode()
+            assert again.changed(first.commit, taken.commit) == ["src/a.py"]
 
     def test_files_of_another_process_are_found_gone(self, tree: Path) -> None:
         checkpoints = opened(tree)
@@ -661,7 +678,9 @@ class TestRestore:
         later = checkpoints.take("later")
         write(tree, "users.txt", content="by the user, afterwards\n")
         done = checkpoints.restore(first.commit, later=[later.commit])
-        assert done == Restored(("link", "run.sh"), ("other/added.py", "pkg/sub/added.py"), (), done.present)
+        assert done == Restored(
+            ("link", "run.sh"), ("other/added.py", "pkg/sub/added.py"), (), done.present, ("users.txt",)
+        )
         assert set(state(tree)) == {"src/a.py", "run.sh", "link", "users.txt", "pkg/sub/__pycache__/added.pyc"}
         assert not (tree / "other").exists()
         assert os.access(tree / "run.sh", os.X_OK)
@@ -701,6 +720,80 @@ class TestRestore:
         assert (done.written, done.removed, done.failed) == ((), (), ("added.txt", "src/a.py"))
         assert (tree / "src" / "a.py").read_text() == (tree / "added.txt").read_text() == "x" * 101
 
+    def test_permissions_come_back(self, tree: Path) -> None:
+        modes = {"secret.env": 0o600, "read.only": 0o444, "tool.sh": 0o750, "src/a.py": 0o640, "gone.txt": 0o600}
+        write(tree, "secret.env", "read.only", "tool.sh", "gone.txt")
+        for path, mode in modes.items():
+            (tree / path).chmod(mode)
+        checkpoints = opened(tree)
+        first = checkpoints.take("first")
+        (tree / "gone.txt").unlink()
+        (tree / "secret.env").chmod(0o666)
+        (tree / "read.only").chmod(0o644)
+        (tree / "read.only").write_text("y\n")
+        (tree / "tool.sh").chmod(0o644)
+        done = checkpoints.restore(first.commit, later=[])
+        assert (set(done.written), done.failed) == ({"secret.env", "read.only", "tool.sh", "gone.txt"}, ())
+        assert {path: (tree / path).stat().st_mode & 0o777 for path in modes} == modes
+        # and what was there before the restore comes back in turn
+        checkpoints.restore(done.present, later=[], known=[first.commit])
+        assert (tree / "secret.env").stat().st_mode & 0o777 == 0o666
+        assert not (tree / "gone.txt").exists()
+
+    @pytest.mark.parametrize("kind", ["empty folders", "caches", "fifo"])
+    def test_what_holds_nothing_makes_way(self, tree: Path, kind: str) -> None:
+        checkpoints = opened(tree)
+        first = checkpoints.take("first")
+        (tree / "run.sh").unlink()
+        if kind == "fifo":
+            os.mkfifo(tree / "run.sh")
+        else:
+            (tree / "run.sh" / "deep").mkdir(parents=True)
+        if kind == "caches":
+            write(tree, "run.sh/__pycache__/a.pyc")
+        assert checkpoints.restore(first.commit, later=[]).failed == ()
+        assert (tree / "run.sh").read_text() == "#!/bin/sh\n"
+
+    @pytest.mark.parametrize("kind", ["a repository", "a file too large"])
+    def test_what_holds_bytes_that_are_not_stored_stays(self, tree: Path, kind: str) -> None:
+        checkpoints = opened(tree)
+        first = checkpoints.take("first")
+        (tree / "run.sh").unlink()
+        if kind == "a repository":
+            git(tree, "init", "--quiet", "run.sh")
+        else:
+            checkpoints = Checkpoints(checkpoints.repository, tree, size_limit=100)
+            write(tree, "run.sh", content="x" * 101)
+        assert checkpoints.restore(first.commit, later=[]).failed == ("run.sh",)
+        assert (tree / "run.sh").is_dir() == (kind == "a repository")
+
+    def test_what_a_killed_restore_left_goes_with_the_next(self, tree: Path) -> None:
+        checkpoints = opened(tree)
+        first = checkpoints.take("first")
+        write(tree, "src/.fireloop-0123456789ab", "src/.fireloop-notes")
+        done = checkpoints.restore(first.commit, later=[])
+        assert (done.removed, done.kept) == (("src/.fireloop-0123456789ab",), ("src/.fireloop-notes",))
+        assert checkpoints.read(done.present, "src/.fireloop-0123456789ab") == b"x\n"
+
+    def test_forth_and_back(self, tree: Path) -> None:
+        checkpoints = opened(tree)
+        write(tree, "kind", "folder/in.txt", "gone.txt")
+        first, before = checkpoints.take("first"), state(tree)
+        (tree / "gone.txt").unlink()
+        (tree / "kind").unlink()
+        write(tree, "kind/in.txt", "new.txt")
+        (tree / "folder").rename(tree / "moved")
+        (tree / "folder").symlink_to("moved")
+        second, after = checkpoints.take("second"), state(tree)
+        write(tree, "mine.txt", content="of the user\n")
+        mine = {"mine.txt": ("file", b"of the user\n")}
+        done = checkpoints.restore(first.commit, later=[second.commit], known=[second.commit])
+        assert (state(tree), done.failed, done.kept) == ({**before, **mine}, (), ("mine.txt",))
+        write(tree, "gone.txt", content="the user's own now\n")
+        done = checkpoints.restore(second.commit, later=[], known=[first.commit])
+        changed = {"gone.txt": ("file", b"the user's own now\n")}
+        assert (state(tree), done.failed) == ({**after, **mine, **changed}, ())
+
     def test_nothing_is_written_through_a_link(self, tree: Path) -> None:
         checkpoints = opened(tree)
         first = checkpoints.take("first")
@@ -720,11 +813,11 @@ class TestRestore:
         checkpoints = opened(tree)
         first = checkpoints.take("first")
         (tree / "run.sh").unlink()
-        write(tree, "run.sh/added", "run.sh/__pycache__/x.pyc")
+        write(tree, "run.sh/added", "run.sh/x.pyc")
         later = checkpoints.take("later")
         done = checkpoints.restore(first.commit, later=[later.commit])
         assert (done.written, done.removed, done.failed) == ((), ("run.sh/added",), ("run.sh",))
-        assert (tree / "run.sh" / "__pycache__" / "x.pyc").exists()
+        assert (tree / "run.sh" / "x.pyc").exists()
 
     def test_a_forged_checkpoint_leads_nowhere(self, tree: Path) -> None:
         checkpoints = opened(tree)

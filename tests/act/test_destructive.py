@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fireloop.act.destructive import affected
 
+BRACES = ("a.md", "a.txt", "b.md", "b.txt", "specs/x.md", "specs/y.md", "specs/z.md")
 FILES = ("a.md", "b.txt", "specs/x.md", "specs/y.md", "src/m.py", "src/m.pyc", "ignored.log", "loose.txt")
 
 
@@ -44,6 +45,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("rm -f -- -odd a.md", ["-odd", "a.md"]),
         ("rm -rf specs", ["specs"]),
         ("rm -rf ./specs/../src", ["src"]),
+        ("rm {a,b}.{md,txt} specs/{x,{y,z}}.md {a} {}", [*BRACES, "{a}", "{}"]),
+        ("rm -rf ~+/specs ~+x", ["specs", "~+x"]),
+        ("git mv a.md specs/{x,y}.md elsewhere", ["a.md", "specs/x.md", "specs/y.md"]),
+        ("git -C specs mv x.md z.md", ["specs/x.md"]),
         ("rm *.md specs/?.md", ["*.md", "a.md", "specs/?.md", "specs/x.md", "specs/y.md"]),
         ("true && rm a.md || unlink b.txt", ["a.md", "b.txt"]),
         ("(cd specs; rm x.md)", ["specs/x.md"]),
@@ -104,6 +109,9 @@ def test_what_a_line_takes_away(tree: Path, line: str, paths: list[str]) -> None
     [
         "rm -rf $UNSET/specs",
         "rm $(ls)",
+        "$(echo rm) a.md",
+        "$REMOVE a.md",
+        "`which rm` a.md",
         "rm `ls`",
         "ls | xargs rm",
         "ls | xargs -n 1 /bin/rm -f",

@@ -14,9 +14,9 @@ import pytest
 from pytest_fireloop.act.checkpoints import CheckpointError, Checkpoints
 from pytest_fireloop.act.git_places import GitPlaces
 from pytest_fireloop.act.object_store import ObjectStore
-from pytest_fireloop.act.user_repository import moves, read_state
+from pytest_fireloop.act.user_repository import RepositoryLook, moves, read_state
 
-SEEDS = 10
+SEEDS = 12
 STEPS = 5
 Files = dict[str, tuple[str, bytes]]
 
@@ -107,6 +107,30 @@ def stopped_rebase(tree: Path, chance: random.Random) -> None:
     git(tree, "rebase", "main", check=False)
 
 
+def written_over(tree: Path, chance: random.Random) -> None:
+    """Damage files of objects and of git's own, some in place and some by a new file."""
+    found = sorted(path for path in (tree / ".git").rglob("*") if path.is_file() and not path.is_symlink())
+    for path in chance.sample(found, len(found) // 3):
+        if chance.random() < 0.5 and path.suffix not in {".pack", ".idx"}:
+            path.chmod(0o644)
+            path.write_bytes(b"")
+        else:
+            path.unlink()
+            path.write_bytes(b"nonsense")
+
+
+def moved_away(tree: Path, chance: random.Random) -> None:
+    """Let a link or a file lead to the repository in another place."""
+    if (tree / ".git").is_symlink() or not (tree / ".git").is_dir():
+        return
+    elsewhere = tree.parent / f"elsewhere-{chance.random()}"
+    (tree / ".git").rename(elsewhere)
+    if chance.random() < 0.5:
+        (tree / ".git").symlink_to(elsewhere)
+    else:
+        (tree / ".git").write_text(f"gitdir: {elsewhere}\n")
+
+
 def words(*commands: str) -> Callable[[Path, random.Random], None]:
     """Make an act of git command lines, of which any may fail."""
 
@@ -144,6 +168,10 @@ ACTS: dict[str, Callable[[Path, random.Random], None]] = {
     "staged": words("add --all"),
     "unborn": words("checkout --quiet --orphan new"),
     "refs packed": words("pack-refs --all"),
+    "objects gone": lambda tree, _: shutil.rmtree(tree / ".git" / "objects", ignore_errors=True),
+    "written over": written_over,
+    "moved away": moved_away,
+    "index over packs": words("repack --quiet -a -d --write-midx"),
 }
 
 
@@ -179,13 +207,21 @@ def contents(tree: Path) -> str:
 
 def seen(tree: Path) -> dict[str, str]:
     """What git itself says stands where, by the word that must name a change of it."""
-    if not (tree / ".git").is_dir():
+    if not os.path.lexists(tree / ".git"):
         return {}
+    try:
+        git(tree, "for-each-ref", "--format=%(objecttype)")
+        index = git(tree, "ls-files", "--stage")
+        git(tree, "rev-parse", "--verify", "HEAD^{tree}")
+    except AssertionError:
+        return {"damaged": ""}
     found = {"HEAD": git(tree, "rev-parse", "HEAD", check=False) + git(tree, "symbolic-ref", "HEAD", check=False)}
     found["stash"] = git(tree, "stash", "list", "--format=%H", check=False)
-    found["index"] = git(tree, "ls-files", "--stage")
-    found["configuration"] = (tree / ".git" / "config").read_text()
-    hooks = tree / ".git" / "hooks"
+    found["index"] = index
+    folder = Path(git(tree, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    found["lay in"] = os.path.realpath(folder)
+    found["configuration"] = (folder / "config").read_text()
+    hooks = folder / "hooks"
     found["hooks"] = (
         repr(sorted((each.name, each.read_bytes()) for each in hooks.iterdir())) if hooks.is_dir() else "[]"
     )
@@ -232,6 +268,10 @@ def _named(lines: tuple[str, ...], before: dict[str, str], after: dict[str, str]
     if not after:
         assert lines == ("the repository is gone",), done
         return
+    if "damaged" in after:
+        told = ("the repository cannot be read any more", "objects of the repository are gone", "HEAD moved from ")
+        assert any(line.startswith(told) for line in lines), (lines, done)
+        return
     changed = [name for name in before.keys() | after if before.get(name) != after.get(name)]
     # of the branch that HEAD stands on, the move of HEAD tells
     for name in changed:
@@ -257,6 +297,43 @@ def test_what_does_not_move_is_stored_once(tree: Path, checkpoints: Checkpoints)
     assert checkpoints.kept_repository(checkpoints.take("two").commit) == first
     commit(tree, random.Random(0))
     assert checkpoints.kept_repository(checkpoints.take("three").commit) != first
+
+
+def test_what_could_not_be_kept_is_not_removed(
+    tree: Path, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_fireloop.act.kept_repository.SIZE_LIMIT", 20_000)
+    names = ["annex/large.bin", "annex/a\nname"]
+    write(tree / ".git" / names[0], "x" * 20_001)
+    write(tree / ".git" / names[1], "x")
+    first = checkpoints.take("start")
+    assert first.left_out == (".git: own/annex/large.bin",)
+    commit(tree, random.Random(0))
+    checkpoints.take("later")
+    assert checkpoints.restore_repository(first.commit) == []
+    assert all((tree / ".git" / name).exists() for name in names)
+
+
+def test_objects_that_are_gone_are_named(tree: Path) -> None:
+    look = RepositoryLook(tree)
+    before = look.read()
+    assert moves(before, look.read()) == ()
+    packs = tree / ".git" / "objects" / "pack"
+    packs.rename(tree.parent / "packs")
+    packs.mkdir()
+    assert moves(before, look.read())[0].startswith("objects of the repository are gone: fatal: missing object ")
+
+
+def test_an_index_over_packs_is_the_one_of_its_time(tree: Path, checkpoints: Checkpoints) -> None:
+    git(tree, "repack", "--quiet", "-a", "-d", "--write-midx")
+    first = checkpoints.take("start")
+    commit(tree, random.Random(0))
+    git(tree, "repack", "--quiet", "-a", "-d", "--write-midx")
+    second = checkpoints.take("repacked")
+    for taken in (second, first, second):
+        shutil.rmtree(tree / ".git")
+        assert checkpoints.restore_repository(taken.commit) == []
+        assert git(tree, "fsck", "--full", "--no-dangling") == ""
 
 
 def test_a_tree_without_a_repository_has_none(tmp_path: Path) -> None:

@@ -56,6 +56,19 @@ def kept(tree: Path, *globs: str) -> ProtectedFiles:
     return files
 
 
+def behind_a_link(path: Path) -> None:
+    """Move the folder of a file away, and let a link lead to it."""
+    moved = path.parent.rename(path.parent.with_name("elsewhere"))
+    path.parent.symlink_to(moved.name)
+
+
+def in_place_of(path: Path, what: Path) -> None:
+    """Put a folder in the place of a file, with a file in it, or with nothing but an empty folder."""
+    path.unlink()
+    what.parent.mkdir(parents=True)
+    what.mkdir() if what.name == "empty" else what.write_text("x")
+
+
 def rewrite(path: Path, text: str) -> None:
     """Write as most editors do: a new file in the place of the old one."""
     temporary = path.with_name("temporary")
@@ -89,7 +102,12 @@ def test_what_is_protected(tree: Path) -> None:
         ("AGENTS.md", lambda path: path.write_text("written in place\n"), "changed", None),
         ("AGENTS.md", lambda path: path.chmod(0o755), "changed", None),
         ("secret.env", lambda path: path.write_text("KEY=stolen\n"), "changed", True),
+        ("secret.env", lambda path: path.chmod(0o666), "changed", True),
         ("conf/deep/b.env", Path.unlink, "deleted", True),
+        ("conf/deep/b.env", behind_a_link, "moved behind a link", True),
+        ("specs/deep/a.md", behind_a_link, "moved behind a link", None),
+        ("AGENTS.md", lambda path: in_place_of(path, path / "empty"), "replaced by a folder", True),
+        ("AGENTS.md", lambda path: in_place_of(path, path / "__pycache__" / "x.pyc"), "replaced by a folder", True),
     ],
 )
 def test_what_happens_to_a_file_is_told_and_undone(
@@ -101,6 +119,7 @@ def test_what_happens_to_a_file_is_told_and_undone(
     left = (tree / path).read_bytes() if restored is None else FILES[path].encode()
     assert files.verify() == (Violation(path, what, restored),)
     assert not (tree / path).is_symlink()
+    assert (tree / path).parent.is_symlink() == (what == "moved behind a link" and not restored)
     assert (tree / path).read_bytes() == left
     if restored:
         assert (tree / path).stat().st_mode == mode
@@ -130,19 +149,22 @@ def test_all_at_once_and_an_empty_file(tree: Path) -> None:
     assert {path: (tree / path).read_text() for path in PROTECTED} == {path: FILES[path] for path in PROTECTED}
 
 
-@pytest.mark.parametrize("way", ["a folder", "a link on the way"])
-def test_what_cannot_be_put_back_is_told(tree: Path, way: str) -> None:
+def test_what_cannot_be_put_back_is_told(tree: Path) -> None:
     files = kept(tree)
-    if way == "a folder":
-        (tree / "AGENTS.md").unlink()
-        (tree / "AGENTS.md").mkdir()
-        assert files.verify() == (Violation("AGENTS.md", "replaced by a folder", False),)
-    else:
-        (tree / "specs").rename(tree / "moved")
-        (tree / "moved" / "deep" / "a.md").write_text("changed through the link\n")
-        (tree / "specs").symlink_to("moved")
-        (tree / "moved" / "deep" / "a.md").unlink()
-        assert files.verify() == (Violation("specs/deep/a.md", "deleted", False),)
+    in_place_of(tree / "AGENTS.md", tree / "AGENTS.md" / "notes.txt")
+    assert files.verify() == (Violation("AGENTS.md", "replaced by a folder", False),)
+    assert (tree / "AGENTS.md" / "notes.txt").exists()
+
+
+def test_what_is_gone_behind_a_link_is_put_back_in_its_own_place(tree: Path) -> None:
+    files = kept(tree)
+    (tree / "specs").rename(tree / "moved")
+    (tree / "specs").symlink_to("moved")
+    (tree / "moved" / "deep" / "a.md").unlink()
+    assert files.verify() == (Violation("specs/deep/a.md", "deleted", True),)
+    assert (tree / "specs" / "deep" / "a.md").read_text() == "a\n"
+    assert not (tree / "specs").is_symlink()
+    assert not (tree / "moved" / "deep" / "a.md").exists()
 
 
 def test_a_link_that_is_protected_is_put_back_as_one(tree: Path) -> None:

@@ -137,6 +137,6 @@ def test_in_a_loop_they_are_put_back_and_refusals_are_counted(tree: Path) -> Non
 
 
 def test_a_loop_halts_where_one_cannot_be_put_back(tree: Path) -> None:
-    summary = loop(tree, "import os; os.unlink('AGENTS.md'); os.mkdir('AGENTS.md')")
+    summary = loop(tree, "import os; os.unlink('AGENTS.md'); os.mkdir('AGENTS.md'); open('AGENTS.md/x', 'w')")
     assert (summary["verdict"], summary["exit_code"]) == ("blocked", 11)
     assert "protected file 'AGENTS.md' was replaced by a folder; it could not be restored" in summary["reason"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +109,92 @@ def test_a_tree_without_a_repository_has_none_to_restore(tmp_path: Path) -> None
     done = run(tree, "fireloop", "restore", "--git", "0")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
     assert "without a repository" in done.stderr
+
+
+SHAPES = """
+import os, pathlib, shutil
+os.remove("gone.txt"); os.remove("kind")
+os.makedirs("kind"); pathlib.Path("kind/in.txt").write_text("in")
+os.rename("folder", "moved"); os.symlink("moved", "folder")
+pathlib.Path("new.txt").write_text("new"); os.chmod("secret.env", 0o666)
+"""
+
+
+def listing(tree: Path) -> dict[str, str]:
+    """Links, and files with their permissions, but for what is git's and ours."""
+    found = {}
+    for path in sorted(tree.rglob("*")):
+        name = path.relative_to(tree).as_posix()
+        if name.split("/")[0] not in {".git", ".fireloop", "__pycache__", ".pytest_cache"}:
+            if path.is_symlink():
+                found[name] = os.readlink(path)
+            elif path.is_file():
+                found[name] = f"{path.stat().st_mode & 0o777:o} {path.read_text()}"
+    return found
+
+
+def test_any_state_leads_to_any_other(tree: Path) -> None:
+    for name in ("gone.txt", "kind", "folder/in.txt", "secret.env"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(name)
+    (tree / "secret.env").chmod(0o600)
+    start = listing(tree)
+    loop(tree, shlex.join([sys.executable, "-c", SHAPES]))
+    end = listing(tree)
+    assert (start["secret.env"][:3], end["secret.env"][:3]) == ("600", "666")
+    assert end.keys() ^ start.keys() == {"gone.txt", "kind", "kind/in.txt", "folder", "folder/in.txt", *NEW}
+    done = run(tree, "fireloop", "restore", "0")
+    assert (done.returncode, listing(tree)) == (0, start), done.stdout
+    undo = shlex.split(done.stdout.rpartition("undo with: ")[2])
+    for words, wanted in ((undo[1:], end), (["restore", "0"], start), (["restore", "1"], end), (["restore"], end)):
+        done = run(tree, "fireloop", *words)
+        assert (done.returncode, listing(tree)) == (0, wanted), (words, done.stdout)
+    assert "left" not in done.stdout
+
+
+NEW = {"new.txt", "moved/in.txt"}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_a_call_that_was_cut_off_did(tree: Path, how: int) -> None:
+    code = "printf new > new.txt; printf edited > calc.py; touch ready; sleep 60"
+    words = ("fix it", "--agent", shlex.join(["sh", "-c", code]), "--python", sys.executable)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    start = listing(tree)
+    command = [sys.executable, "-m", "pytest_fireloop.cli.fireloop_test", *words]
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as runner:
+        while not (tree / "ready").exists():
+            assert runner.poll() is None
+            time.sleep(0.05)
+        runner.send_signal(how)
+        runner.wait()
+    done = run(tree, "fireloop", "restore", "0")
+    assert done.returncode == 0, done.stderr
+    if how == signal.SIGKILL:
+        # nobody saw what came of it: it may be the user's
+        assert " processes of a loop that was killed were still running, and are ended" in done.stdout
+        assert "left, for no checkpoint of the loop holds it: 'new.txt', 'ready'" in done.stdout
+        for name in ("new.txt", "ready"):
+            (tree / name).unlink()
+    assert listing(tree) == start
+
+
+@pytest.mark.parametrize("place", ["by the agent", "before the loop"])
+def test_no_view_is_written_through_a_link(tree: Path, place: str) -> None:
+    elsewhere = tree.parent / "elsewhere"
+    elsewhere.mkdir()
+    link = f"rm -rf .fireloop; ln -s {shlex.quote(str(elsewhere))} .fireloop"
+    if place == "before the loop":
+        subprocess.run(link, shell=True, cwd=tree, check=True)
+    summary = loop(tree, link if place == "by the agent" else "true")
+    assert os.listdir(elsewhere) == []
+    assert (tree / ".fireloop").is_symlink()
+    told = ["'.fireloop' is a link now, so that no loop file is written any more"]
+    assert [move["what"] for move in summary["moves"]] == (told if place == "by the agent" else [])
