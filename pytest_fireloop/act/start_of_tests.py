@@ -82,7 +82,7 @@ class StartOfTests:
             if path.startswith(SYSTEM) or path in self._reports or relative in self._blobs:
                 continue
             found = digest(path)
-            if found and (path.endswith(READ) or os.access(path, os.X_OK)):
+            if found and (path.endswith(READ) or os.access(path, os.X_OK) or name in self._files.run):
                 yield relative if not relative.startswith("..") else path, found
 
     def _look_at_environments(self) -> Iterator[tuple[str, str]]:

@@ -121,10 +121,22 @@ def test_a_script_that_is_gone_is_named(project: Path) -> None:
     assert changes(project, lambda tree: (tree / "settings.env").unlink()) == ["settings.env"]
 
 
-def test_a_script_outside_the_tree_is_named(project: Path) -> None:
-    script = project.parent / "check.sh"
+@pytest.mark.parametrize(
+    ("name", "command"), [("check.sh", "sh ../check.sh"), ("check", "sh -e ../check"), ("check", "sh -c '. ../check'")]
+)
+def test_a_script_outside_the_tree_is_named(project: Path, name: str, command: str) -> None:
+    script = project.parent / name
     script.write_text("pytest\n")
-    assert changes(project, lambda _: script.write_text("true\n"), "sh ../check.sh") == [str(script)]
+    assert changes(project, lambda _: script.write_text("true\n"), command) == [str(script)]
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [("sh env/check", ["env/check"]), ("python3 env/check", ["env/check"]), ("pytest --log-file env/check", [])],
+)
+def test_a_file_that_git_ignores_counts_where_it_is_run(project: Path, command: str, named: list[str]) -> None:
+    (project / "env/check").write_text("pytest\n")
+    assert changes(project, write("env/check"), command) == named
 
 
 def test_the_user_may_open_one(project: Path) -> None:

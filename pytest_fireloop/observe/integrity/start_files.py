@@ -65,11 +65,15 @@ TEXT_LIMIT, FILES_LIMIT = 200_000, 300
 
 @dataclass(frozen=True, slots=True)
 class StartFiles:
-    """`paths` of the start; `words` of the command and its scripts; `elsewhere`, the names of files that no checkpoint holds."""
+    """`paths` of the start; `words` of the command and its scripts; `elsewhere`, the names of files that no checkpoint holds.
+
+    Of those, an interpreter is told to run the ones that are `run`, whatever they are called.
+    """
 
     paths: frozenset[str]
     words: frozenset[str]
     elsewhere: frozenset[str]
+    run: frozenset[str] = frozenset()
 
     def takes_over(self, path: str) -> bool:
         """Whether a new file is one that a program would read or run from now on."""
@@ -95,7 +99,8 @@ def start_files(
     found: dict[str, None] = {}
     seen: set[str] = set()
     elsewhere: set[str] = set()
-    pending = [("", "\n".join(words), True)]
+    run: set[str] = set()
+    pending = [("", " ".join(words), True)]
 
     def follow(path: str) -> None:
         if path not in found:
@@ -109,6 +114,8 @@ def start_files(
             named = _named(token, folder, by_name)
             if not named and ("/" in token or is_command):
                 elsewhere.add(token)
+                if INTERPRETER.match(before.rpartition("/")[2]):
+                    run.add(token)
             for path in named:
                 runs = is_command or _is_run(path, before)
                 if not path.endswith(BUILT) and (not path.endswith(RUN) or (runs and not is_product(path))):
@@ -119,7 +126,7 @@ def start_files(
                     if f"/{path}".endswith(f"/{name}"):
                         follow(path)
     anyway = {path for name in ANYWAY for path in by_name.get(name, ())}
-    return StartFiles(frozenset(found) | anyway, frozenset(seen), frozenset(elsewhere))
+    return StartFiles(frozenset(found) | anyway, frozenset(seen), frozenset(elsewhere), frozenset(run))
 
 
 def same_start(path: str, old: bytes, new: bytes) -> bool:
