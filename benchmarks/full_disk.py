@@ -12,6 +12,7 @@ import argparse
 import errno
 import json
 import os
+import re
 import shlex
 import shutil
 import sqlite3
@@ -33,6 +34,10 @@ COMPARED = ("verdict", "exit_code", "baseline", "final", "fixed")
 #: Exit codes of a loop that met a full disk: it could not begin, it ended early, or what was full did not matter.
 ENDINGS = frozenset({0, 3, 4})
 USAGE = 4
+#: What differs between two writes of one kind: ids, numbers, names by chance, and which file of our part is copied.
+VARYING = re.compile(r"[0-9a-f]{6,}|\d+(?:-[0-9a-f]{4}\b)?|index-\w+|files-\w+|tmp\w+|(?<=fireloop_inside/)[\w/]+\.py")
+#: Writes of one kind that are tried, from the first to the last.
+OF_A_KIND = 4
 #: Counts writes below `FULL_DISK` in a file elsewhere, whichever process makes them, and lets them fail from one on.
 SHIM = """
 import os
@@ -61,18 +66,24 @@ def _written(event: str, arguments: tuple) -> object:
     return None
 
 
+def _added(path: str, what: bytes) -> int:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        os.write(descriptor, what)
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
 def _hook(event: str, arguments: tuple) -> None:
     if event not in EVENTS:
         return
     path = _written(event, arguments)
     if not isinstance(path, (str, bytes, os.PathLike)) or not os.fsdecode(path).startswith(FOLDER):
         return
-    descriptor = os.open(COUNT, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    try:
-        os.write(descriptor, b".")
-        number = os.fstat(descriptor).st_size
-    finally:
-        os.close(descriptor)
+    number = _added(COUNT, b".")
+    if not AT:
+        _added(COUNT + ".kinds", f"{event} {os.path.relpath(os.fsdecode(path), FOLDER)}\\n".encode("utf-8", "replace"))
     if AT and number >= AT:
         raise OSError(ERROR, os.strerror(ERROR), os.fsdecode(path))
 
@@ -130,6 +141,14 @@ class Place:
         path = self.folder / "count"
         return path.stat().st_size if path.exists() else 0
 
+    def of_each_kind(self) -> list[int]:
+        """Return the numbers of some writes of each kind: of what, and to which file, its ids apart."""
+        kinds: dict[str, list[int]] = {}
+        for number, line in enumerate((self.folder / "count.kinds").read_text("utf-8").splitlines(), 1):
+            kinds.setdefault(VARYING.sub("*", line), []).append(number)
+        steps = [step / (OF_A_KIND - 1) for step in range(OF_A_KIND)]
+        return sorted({numbers[round(step * (len(numbers) - 1))] for numbers in kinds.values() for step in steps})
+
 
 def check(place: Place, full_from: int, wanted: dict[str, Any]) -> Iterator[str]:
     """Run one loop on a disk that is full from one write on, and say what is wrong with it."""
@@ -170,15 +189,17 @@ def _mended_before(summary: dict[str, Any]) -> bool:
     return summary.get("agent_calls") == 0 and summary.get("baseline", {}).get("failed") == 0
 
 
-def sweep(folder: Path, points: Sequence[int], every: int, error: int) -> list[str]:
-    """Try some writes, or each so many, and return what was wrong."""
+def sweep(folder: Path, points: Sequence[int], every: int | None, error: int) -> list[str]:
+    """Try some writes, each so many, or else some of each kind, and return what was wrong."""
     first = Place(folder / "undisturbed")
     first.make()
     code, wanted, said = first.loop(0)
     assert code == 0, said
     print(f"undisturbed: {wanted['verdict']} with {first.writes()} writes", flush=True)
     faults = []
-    for at in points or range(1, first.writes() + 1, every):
+    tried = points or (range(1, first.writes() + 1, every) if every else first.of_each_kind())
+    print(f"tried: {len(tried)}", flush=True)
+    for at in tried:
         place = Place(folder / f"at-{at}", error)
         place.make()
         found = [f"full from write {at} on: {fault}" for fault in check(place, at, wanted)]
@@ -191,7 +212,7 @@ def sweep(folder: Path, points: Sequence[int], every: int, error: int) -> list[s
 def main(argv: Sequence[str] | None = None) -> int:
     """Print each case; return 1 when one is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="try each Nth write; default: each")
+    parser.add_argument("--every", type=int, metavar="N", help="try each Nth write; default: some of each kind")
     parser.add_argument("--at", type=int, action="append", default=[], metavar="N", help="try this write; repeatable")
     parser.add_argument(
         "--error", type=int, default=errno.ENOSPC, help="the number of the error; default: no space left"
