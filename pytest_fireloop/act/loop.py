@@ -33,7 +33,8 @@ from pytest_fireloop.judge.recovery import advice
 from pytest_fireloop.judge.verdict import Ending
 from pytest_fireloop.observe.changes import ChangeSet
 from pytest_fireloop.observe.record import RunRecord
-from pytest_fireloop.remember.journal import RUNNER, Journal, JournalError
+from pytest_fireloop.remember.journal import RUNNER, Journal
+from pytest_fireloop.remember.journal_error import JournalError
 from pytest_fireloop.show.display import Display
 from pytest_fireloop.show.loop_file import LoopFile
 from pytest_fireloop.show.summary import record_line

@@ -55,7 +55,7 @@ def decide_reports(asked: Asked) -> MatrixDecision:
     # imported where there is a history: most decisions have none
     from pytest_fireloop.act.lock import in_line
     from pytest_fireloop.act.matrix_history import MatrixHistory
-    from pytest_fireloop.remember.journal import JournalDamagedError
+    from pytest_fireloop.remember.journal_error import JournalDamagedError
     from pytest_fireloop.remember.paths import make_private
 
     with ExitStack() as stack:

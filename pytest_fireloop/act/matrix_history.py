@@ -22,7 +22,8 @@ from pytest_fireloop.observe.delta import compare
 from pytest_fireloop.observe.lost import lost_failures
 from pytest_fireloop.observe.past_run import PastRun, stored
 from pytest_fireloop.observe.record import RecordError
-from pytest_fireloop.remember.journal import MATRIX, Journal, JournalDamagedError
+from pytest_fireloop.remember.journal import MATRIX, Journal
+from pytest_fireloop.remember.journal_error import JournalDamagedError
 from pytest_fireloop.show.evidence import reason
 
 #: The one matrix that a folder holds.

@@ -30,7 +30,7 @@ def main() -> int:
 def answer(question: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     """Answer `admit` (before the tests) or `judge` (after them)."""
     from pytest_fireloop.act.lock import in_line
-    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
+    from pytest_fireloop.remember.journal_error import JournalDamagedError, JournalError
     from pytest_fireloop.remember.paths import claim, lies_inside, state_folder, unfit
 
     tree = Path(question["tree"])

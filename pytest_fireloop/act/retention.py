@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pytest_fireloop.act.checkpoints import CheckpointError, Checkpoints
 from pytest_fireloop.act.end_signals import finish_undisturbed, interrupt_work
-from pytest_fireloop.remember.journal import Journal, JournalError, LoopRow
+from pytest_fireloop.remember.journal import Journal, LoopRow
+from pytest_fireloop.remember.journal_error import JournalError
 
 #: Loops that are kept unless another number is asked for, and how many more there may be before the rest is dropped.
 KEPT, SLACK = 50, 10

@@ -55,7 +55,7 @@ def _run(command: str, words: Sequence[str]) -> int:
     from pytest_fireloop.act.object_reader import CheckpointError
     from pytest_fireloop.act.settings import SettingsError
     from pytest_fireloop.cli.tree import NoLoopError
-    from pytest_fireloop.remember.journal import JournalError
+    from pytest_fireloop.remember.journal_error import JournalError
 
     try:
         code = int(importlib.import_module(f"pytest_fireloop.cli.{command}").main(words))

@@ -181,7 +181,7 @@ def run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | No
     from pytest_fireloop.act.settings import SettingsError
     from pytest_fireloop.act.world_fault import told
     from pytest_fireloop.agents.command import CommandError
-    from pytest_fireloop.remember.journal import JournalDamagedError, JournalError
+    from pytest_fireloop.remember.journal_error import JournalDamagedError, JournalError
 
     begun: list[Loop] = []
     try:

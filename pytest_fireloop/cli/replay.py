@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from pytest_fireloop.judge.facts import Trace
 from pytest_fireloop.judge.replay import Replay, replay
 from pytest_fireloop.judge.settings import PROFILES, Settings, admitted_for
 from pytest_fireloop.observe.text import one_line
-from pytest_fireloop.remember.journal import JournalError
+from pytest_fireloop.remember.journal_error import JournalError
 from pytest_fireloop.show.evidence import sentence
 
 PROGRAM = "fireloop replay"
@@ -57,7 +58,7 @@ def _traces(source: str, wanted: str | None) -> list[Trace]:
             raise ValueError(f"{source}: holds no trace")
         return traces
     state = TreeState(wanted)
-    if not state.journal_path.exists():
+    if not os.path.lexists(state.journal_path):
         raise ValueError(f"there is no file and no loop {source!r}")
     journal = state.journal()
     row = journal.loop(source)

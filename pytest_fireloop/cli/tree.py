@@ -48,7 +48,7 @@ class TreeState:
 
     def journal(self) -> Journal:
         """Open the journal; raises NoLoopError when no loop was ever recorded here."""
-        if not self.journal_path.exists():
+        if not os.path.lexists(self.journal_path):
             raise NoLoopError(self._nothing())
         # a folder that was named for all trees holds another one's loop and files
         refused = unfit(self.tree, self.folder, os.environ)

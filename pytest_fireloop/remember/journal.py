@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_fireloop.remember.journal_error import JournalDamagedError, damaged, newer, unusable
+from pytest_fireloop.remember.journal_file import is_there, put_in_place, unfinished
 from pytest_fireloop.remember.mounts import is_on_network
 
 VERSION = 2
@@ -32,14 +34,6 @@ CREATE TABLE IF NOT EXISTS runs (
     outcomes TEXT);
 CREATE TABLE IF NOT EXISTS requests (name TEXT PRIMARY KEY, at REAL NOT NULL);
 """
-
-
-class JournalError(Exception):
-    """The journal cannot be used; the message is one line that says what to do."""
-
-
-class JournalDamagedError(JournalError):
-    """The file is no journal any more, so that the state of the circuit is unknown."""
 
 
 class LoopRow(NamedTuple):
@@ -66,18 +60,15 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-            os.chmod(path, 0o600)
-            self._prepare()
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not is_there(path):
+                self._make()
+            self._open(path)
         except UnicodeDecodeError as error:  # of what the database says of itself
-            raise JournalDamagedError(_damaged(path, error)) from error
-        except sqlite3.DatabaseError as error:
-            kind = JournalError if isinstance(error, sqlite3.OperationalError) else JournalDamagedError
-            raise kind(_damaged(path, error)) from error
-        except OSError as error:
-            raise JournalError(f"cannot use the journal {str(path)!r}: {error}") from error
+            raise damaged(path, error) from error
+        except (sqlite3.Error, OSError) as error:
+            raise unusable(path, error) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -151,8 +142,8 @@ class Journal:
         return str(rows[0][0]) if rows else None
 
     def loops(self, kind: str | None = None) -> list[LoopRow]:
-        """Return all loops, newest first."""
-        query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY started DESC, rowid DESC"
+        """Return all loops, the one begun last first: by their order, for a clock may go back."""
+        query = "SELECT id, kind, started, ended, verdict, data FROM loops ORDER BY rowid DESC"
         rows = [LoopRow(row[0], row[1], row[2], row[3], row[4], self._parsed(row[5])) for row in self._read(query, ())]
         return [row for row in rows if kind is None or row.kind == kind]
 
@@ -220,9 +211,7 @@ class Journal:
                     self._database.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
-            if type(error) is sqlite3.DatabaseError:  # all others have a name of their own
-                raise self.damaged(error) from error
-            raise JournalError(f"cannot write the journal {str(self.path)!r}: {error}") from error
+            raise unusable(self.path, error) from error
 
     def check(self) -> None:
         """Raise JournalDamagedError where the file is damaged in a place that nobody may come to read."""
@@ -232,12 +221,14 @@ class Journal:
 
     def damaged(self, why: object) -> JournalDamagedError:
         """Return the error that says that what the file holds makes no sense."""
-        return JournalDamagedError(_damaged(self.path, " ".join(str(why).split())[:200]))
+        return damaged(self.path, why)
 
     def _read(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         try:
             return self._database.execute(query, values).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except sqlite3.Error as error:
+            raise unusable(self.path, error) from error
+        except UnicodeDecodeError as error:
             raise self.damaged(error) from error
 
     def _parsed(self, text: Any) -> Any:
@@ -246,14 +237,28 @@ class Journal:
         except (ValueError, TypeError) as error:
             raise self.damaged(error) from error
 
+    def _make(self) -> None:
+        """Make a new file whole before it has its name: another process, or a power cut, finds it so or not at all."""
+        made = unfinished(self.path)
+        try:
+            try:
+                self._open(made)
+            finally:
+                self.close()
+            put_in_place(made, self.path)
+        finally:
+            made.unlink(missing_ok=True)
+
+    def _open(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        os.chmod(path, 0o600)
+        self._prepare()
+
     def _prepare(self) -> None:
         database = self._database
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise JournalError(
-                f"the journal {str(self.path)!r} is of a newer version ({version}); update pytest-fireloop, "
-                "or use another folder with --fire-loop-dir"
-            )
+            raise newer(self.path, version)
         if is_on_network(self.path.parent):
             # the log beside the file needs memory that all who read it share; who is at work now keeps it for this time
             with suppress(sqlite3.OperationalError):
@@ -274,12 +279,3 @@ class Journal:
             if database.execute("PRAGMA user_version").fetchone() == (1,):
                 database.execute("ALTER TABLE runs ADD COLUMN outcomes TEXT")
                 database.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _damaged(path: Path, error: object) -> str:
-    import shlex  # here, for each run of pytest opens a journal, and hardly any is damaged
-
-    return (
-        f"cannot read the journal {str(path)!r}: {error}; the circuit stays open until it is mended: "
-        f"move the file away, or run `fireloop reset --fire-loop-dir {shlex.quote(str(path.parent.absolute()))}`"
-    )

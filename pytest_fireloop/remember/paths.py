@@ -68,7 +68,7 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
 
 def is_history(folder: Path) -> bool:
     """Whether a folder holds the history of a matrix, which may lie anywhere: no tree ever claimed it as its own."""
-    return (folder / "journal.sqlite").is_file() and _owner(folder) is None
+    return os.path.lexists(folder / "journal.sqlite") and _owner(folder) is None
 
 
 def is_no_project(real: Path, environment: Mapping[str, str]) -> bool:

@@ -16,7 +16,8 @@ from pytest_fireloop.act.baseline import take_baseline
 from pytest_fireloop.act.output import CappedFile
 from pytest_fireloop.act.test_run import TestCommand
 from pytest_fireloop.act.world_fault import told
-from pytest_fireloop.remember.journal import Journal, JournalError
+from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.remember.journal_error import JournalError
 
 #: Writes of some hundred that there are: of the state, of a run of the tests, of the agent's call, of the clean room.
 WRITES = os.environ.get("FIRELOOP_FULL_DISK", "8 60 85 92 330").split()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -160,17 +161,42 @@ def test_inside_a_loop_of_the_runner_nothing_is_judged(tree: Path, run: Run, mon
     assert fireloop(tree, "status").returncode == 4
 
 
-def test_a_damaged_journal_fails_closed(tree: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def _newer(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [
+        ("file is not a database", lambda path: path.write_bytes(b"no database" * 100)),
+        ("it is empty", Path.touch),
+        ("it is a folder", Path.mkdir),
+        ("it is a named pipe", os.mkfifo),
+        ("it is a link to 'nowhere', which is not there", lambda path: path.symlink_to("nowhere")),
+        ("of a newer version (99)", _newer),
+    ],
+)
+def test_what_is_no_journal_of_ours_fails_closed_and_a_reset_moves_it_aside(
+    tree: Path, run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, make: Callable[[Path], object]
+) -> None:
     state = tree.parent / "state"
     monkeypatch.setenv("FIRELOOP_DIR", str(state))
-    run()
-    (state / "journal.sqlite").write_bytes(b"no database" * 100)
-    for name in ("journal.sqlite-wal", "journal.sqlite-shm"):
-        (state / name).unlink(missing_ok=True)
-    code, text, record = run()
-    assert (code, record) == (10, {})
-    assert "fireloop reset" in text
-    assert fireloop(tree, "reset").returncode == 0
+    state.mkdir()
+    make(state / "journal.sqlite")
+    before = (state / "journal.sqlite").lstat()
+    for _ in range(2):
+        code, text, record = run()
+        assert (code, record) == (10, {})
+        assert kind in text
+        assert "the circuit stays open until it is mended" in text
+    assert f"`fireloop reset --fire-loop-dir {state}`" in text
+    done = fireloop(tree, "reset", "--fire-loop-dir", str(state))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    (kept,) = state.glob("journal.*-*")
+    assert f"kept as {kept}\n" in done.stdout
+    assert kept.lstat().st_ino == before.st_ino
     assert run()[0] == 1
 
 

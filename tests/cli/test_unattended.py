@@ -237,7 +237,7 @@ def state(project: Path) -> Path:
     [
         ("the agent is missing", 14, "agent_unavailable"),
         ("the journal is damaged", 10, "circuit_open"),
-        ("the journal is newer", 3, "error"),
+        ("the journal is newer", 10, "circuit_open"),
         ("a folder cannot be made", 3, "error"),
         ("the agent crashes", 14, "agent_unavailable"),
         ("the agent is blocked", 11, "blocked"),

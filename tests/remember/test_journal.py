@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fireloop.remember.journal import Journal, JournalDamagedError, JournalError
+from pytest_fireloop.remember.journal import Journal
+from pytest_fireloop.remember.journal_error import JournalDamagedError, JournalError
 from pytest_fireloop.remember.paths import make_private, state_folder
 
 
@@ -38,6 +39,35 @@ def test_requests(tmp_path: Path) -> None:
     assert first.requested("stop")
     first.clear_request("stop")
     assert not second.requested("stop")
+
+
+def test_the_last_loop_is_the_one_begun_last_whatever_the_clock_said(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    for number, at in enumerate((300.0, 200.0, 250.0, 200.0)):
+        journal.begin_loop(f"loop {number}", "plugin", {"environment": "py311"}, at=at)
+        assert [row.loop_id for row in journal.loops()] == [f"loop {each}" for each in range(number, -1, -1)]
+    journal.end_loop("loop 3", "green", {})
+    assert journal.open_loop("plugin", "py311") is None
+    journal.forget("loop 3")
+    journal.begin_loop("loop 4", "plugin", {}, at=1.0)
+    assert journal.loops()[0].loop_id == "loop 4"
+
+
+def test_what_lay_beside_a_journal_that_was_moved_away_is_no_part_of_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    old = Journal(path)
+    old.begin_loop("old", "runner", {})
+    path.rename(tmp_path / "away.sqlite")
+    beside = (tmp_path / "journal.sqlite-wal").read_bytes()
+    assert beside
+    journal = Journal(path)
+    assert journal.loops() == []
+    journal.begin_loop("new", "runner", {})
+    journal.close()
+    assert [row.loop_id for row in Journal(path).loops()] == ["new"]
+    assert [each.read_bytes() for each in tmp_path.glob("journal.damaged-*-wal")] == [beside]
+    assert list(tmp_path.glob("*.new-*")) == []
+    old.close()
 
 
 def test_a_damaged_file_is_refused_and_kept(tmp_path: Path) -> None:
