@@ -213,7 +213,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
     from pytest_fireloop.agents.registry import choose_agent, plugin_manager
     from pytest_fireloop.cli.task import read_task
     from pytest_fireloop.cli.tree import current_folder, outside_note
-    from pytest_fireloop.remember.journal import Journal
+    from pytest_fireloop.remember.held_journal import HeldJournal
     from pytest_fireloop.remember.paths import claim, state_folder, unfit
     from pytest_fireloop.show.display import Display
 
@@ -272,7 +272,7 @@ def _run_loop(options: Namespace, pytest_args: tuple[str, ...], resumes: str | N
         test_command=own,
     )
     lock = TreeLock(settings.state)
-    journal = Journal(settings.state / "journal.sqlite")
+    journal = HeldJournal(settings.state / "journal.sqlite", display.always)
     try:
         found = settings.interpreter
         display.line(f"fireloop: agent {agent.name}, profile {settings.profile}, state in {settings.state}")

@@ -52,8 +52,9 @@ def unusable(path: Path, error: Exception) -> JournalError:
     """Return the error that says which file cannot be used, and why."""
     code = getattr(error, "sqlite_errorcode", 0)
     remedy = REMEDIES.get(code & 0xFF) if code != SHORT_READ else None
-    # a row that is there already is a fault of ours, and no damage
-    if remedy is None and isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
+    # a row that is there already, or a file that we closed, is a fault of ours and no damage
+    ours = isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError))
+    if remedy is None and isinstance(error, sqlite3.Error) and not ours:
         return damaged(path, error)
     return JournalError(f"cannot use the journal {str(path)!r}: {error}{f'; {remedy}' if remedy else ''}")
 

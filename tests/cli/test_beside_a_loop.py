@@ -70,6 +70,23 @@ def test_a_second_loop_and_what_would_change_the_tree_are_refused(tree: Path) ->
     assert (first.returncode, json.loads(output)["verdict"]) == (0, "green")
 
 
+def test_an_agent_that_takes_the_journal_away_takes_no_checkpoint_with_it(tree: Path) -> None:
+    code = (
+        "import os, pathlib\n"
+        f"for path in pathlib.Path({str(tree.parent / 'state')!r}).glob('journal.sqlite*'): path.unlink()\n"
+        "pathlib.Path('calc.py').unlink()"
+    )
+    state = f"--fire-loop-dir={tree.parent / 'state'}"
+    done = run(tree, *RUNNER, "--agent", shlex.join([sys.executable, "-c", code]), "--max-iterations=2", state)
+    assert (done.returncode, done.stderr.count("was taken away during the loop")) == (1, 2), done.stderr
+    loop_id = json.loads(done.stdout)["loop_id"]
+    history = json.loads(run(tree, *FIRELOOP, "history", "--json", state).stdout)["loops"]
+    assert [(row["loop_id"], row["verdict"], row["iterations"]) for row in history] == [(loop_id, "limit", 2)]
+    assert run(tree, *FIRELOOP, "restore", "0", state).returncode == 0
+    assert (tree / "calc.py").read_text() == "A = 1\n"
+    assert f"going on with loop {loop_id}" in run(tree, *FIRELOOP, "resume", "--max-iterations=1", state).stdout
+
+
 def test_a_damaged_journal_is_refused_kept_and_never_taken_for_a_closed_circuit(tree: Path) -> None:
     done = run(tree, *RUNNER, "--agent", "true", "--max-iterations", "1")
     state = Path(json.loads(run(tree, *FIRELOOP, "status", "--json").stdout)["state_folder"])
