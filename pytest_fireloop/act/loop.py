@@ -98,7 +98,7 @@ class Loop:
                 "error", f"{error}; the last checkpoint is {self.tree.commit if self.tree.latest else 'none'}"
             )
         except OSError as error:
-            reason_told = world_fault.told(error)
+            reason_told = world_fault.told(error, (settings.state, settings.tree))
             if reason_told is None:
                 raise
             ending = Ending("error", reason_told)

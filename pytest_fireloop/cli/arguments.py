@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 from pytest_fireloop.judge.verdict import EXIT_CODES
@@ -34,7 +35,8 @@ def version() -> str:
 def usage_error(program: str, message: str) -> int:
     """Print one line on standard error and return 4."""
     text = " ".join(message.split())
-    sys.stderr.write(f"{program}: {text}\n".encode("ascii", "backslashreplace").decode("ascii"))
+    with suppress(OSError):  # nobody can be told; the exit code still tells
+        sys.stderr.write(f"{program}: {text}\n".encode("ascii", "backslashreplace").decode("ascii"))
     return EXIT_CODES["usage"]
 
 

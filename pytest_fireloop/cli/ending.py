@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_fireloop.cli.arguments import usage_error
-from pytest_fireloop.cli.streams import discard_output
-from pytest_fireloop.judge.verdict import Ending
+from pytest_fireloop.cli.streams import cannot_write, settle_output
+from pytest_fireloop.judge.verdict import EXIT_CODES, Ending
 
 if TYPE_CHECKING:
     from pytest_fireloop.act.loop import Loop
@@ -24,12 +24,11 @@ def tell_ending(program: str, summary: Mapping[str, Any], *, machine_output: boo
 
     if summary["verdict"] == "usage":
         return usage_error(program, summary["reason"])
-    if machine_output:
-        tell_scripts(summary)
+    lost = tell_scripts(summary) if machine_output else None
     display = Display(machine_output=machine_output, quiet=quiet)
     for line in summary_lines(summary):
         display.always(line)
-    return int(summary["exit_code"])
+    return _settled(program, int(summary["exit_code"]), lost, machine_output=machine_output)
 
 
 def tell_early_ending(program: str, ending: Ending, *, machine_output: bool, loop: Loop | None = None) -> int:
@@ -37,8 +36,9 @@ def tell_early_ending(program: str, ending: Ending, *, machine_output: bool, loo
     from pytest_fireloop.act.progress import Progress, summarise
 
     usage_error(program, ending.reason)
+    lost = None
     if machine_output:
-        tell_scripts(
+        lost = tell_scripts(
             summarise(
                 loop_id=loop.loop_id if loop else None,
                 ending=ending,
@@ -49,13 +49,22 @@ def tell_early_ending(program: str, ending: Ending, *, machine_output: bool, loo
                 loop_file=None,
             )
         )
-    return ending.exit_code
+    return _settled(program, ending.exit_code, lost, machine_output=machine_output)
 
 
-def tell_scripts(summary: Mapping[str, Any]) -> None:
-    """Write the summary as one line on standard output."""
+def tell_scripts(summary: Mapping[str, Any]) -> str | None:
+    """Write the summary as one line on standard output; return why it is lost."""
     try:
         sys.stdout.write(json.dumps(summary) + "\n")
-        sys.stdout.flush()
-    except OSError:
-        discard_output()  # nobody reads the summary, the exit code still tells
+    except OSError as error:  # nothing waits where output is not buffered
+        return settle_output() or cannot_write(error)
+    return settle_output()
+
+
+def _settled(program: str, exit_code: int, lost: str | None, *, machine_output: bool) -> int:
+    """Return the exit code of a loop whose lines may be lost: only a summary that scripts wait for makes green an error."""
+    lost = settle_output() or lost
+    if lost is None:
+        return exit_code
+    usage_error(program, f"{lost}; the loop ended with exit code {exit_code}")
+    return EXIT_CODES["error"] if machine_output and exit_code == 0 else exit_code

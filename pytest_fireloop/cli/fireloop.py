@@ -54,14 +54,18 @@ def _run(command: str, words: Sequence[str]) -> int:
     from pytest_fireloop.act.lock import LockedError
     from pytest_fireloop.act.object_reader import CheckpointError
     from pytest_fireloop.act.settings import SettingsError
+    from pytest_fireloop.act.world_fault import is_behind
     from pytest_fireloop.cli.tree import NoLoopError
-    from pytest_fireloop.remember.journal_error import JournalError
+    from pytest_fireloop.remember.journal_error import JournalDamagedError, JournalError
 
     try:
         code = int(importlib.import_module(f"pytest_fireloop.cli.{command}").main(words))
         sys.stdout.flush()
-    except (NoLoopError, JournalError, CheckpointError, LockedError, SettingsError, InterpreterError) as error:
+    except (NoLoopError, LockedError, SettingsError, InterpreterError, JournalDamagedError) as error:
         return usage_error(f"{PROGRAM} {command}", str(error))
+    except (JournalError, CheckpointError) as error:
+        usage = usage_error(f"{PROGRAM} {command}", str(error))
+        return EXIT_CODES["error"] if isinstance(error, JournalError) or is_behind(error) else usage
     return code
 
 

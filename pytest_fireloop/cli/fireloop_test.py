@@ -102,9 +102,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one loop and return its exit code; a fault of ours is one line and 3."""
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
-    if words == ["--version"]:
-        print(PROGRAM, version())
-        return 0
     interrupt_work()
     return guarded(PROGRAM, lambda: _main(words[:cut], tuple(words[cut + 1 :])), told="--json" in words[:cut])
 
@@ -115,6 +112,9 @@ def _main(words: Sequence[str], pytest_args: tuple[str, ...]) -> int:
     from pytest_fireloop.act.settings import SettingsError
     from pytest_fireloop.agents.command import CommandError
 
+    if words == ["--version"] and not pytest_args:
+        print(PROGRAM, version())
+        return 0
     try:
         return run_loop(_options(build_parser(), words), pytest_args)
     except (SettingsError, InterpreterError, CommandError, LockedError) as error:

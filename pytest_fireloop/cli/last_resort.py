@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 
 from pytest_fireloop.cli.arguments import usage_error
-from pytest_fireloop.cli.streams import discard_output, open_streams
+from pytest_fireloop.cli.streams import discard_output, open_streams, settle_output
 from pytest_fireloop.judge.verdict import EXIT_CODES
 
 
 def guarded(program: str, run: Callable[[], int], *, told: bool = False) -> int:
-    """Run a command and return its exit code; a fault of ours is one line and 3, an interrupt is 2.
+    """Run a command and return its exit code; a fault of ours is one line and 3, an interrupt is 2, lost output never 0.
 
     With `told` a loop's summary tells scripts of an interrupt that came before one could begin.
     """
     open_streams()
+    try:
+        return _settled(program, _guarded(program, run, told=told))
+    except SystemExit as ended:  # a usage, or help that was asked for
+        sys.exit(_settled(program, int(ended.code or 0)))
+
+
+def _settled(program: str, code: int) -> int:
+    lost = settle_output()
+    if lost is None or code:
+        return code
+    usage_error(program, lost)
+    return EXIT_CODES["error"]
+
+
+def _guarded(program: str, run: Callable[[], int], *, told: bool) -> int:
     try:
         return run()
     except KeyboardInterrupt:
@@ -31,8 +47,16 @@ def guarded(program: str, run: Callable[[], int], *, told: bool = False) -> int:
     except Exception as error:  # the last guard
         if os.environ.get("FIRELOOP_DEBUG"):
             raise
-        usage_error(program, internal_error(error))
+        usage_error(program, settle_output() or _of_the_world(error) or internal_error(error))
         return EXIT_CODES["error"]
+
+
+def _of_the_world(error: Exception) -> str | None:
+    from pytest_fireloop.act.world_fault import told
+
+    if not isinstance(error, OSError):
+        return None
+    return told(error, unnamed="standard output or the disk", then="and try again")
 
 
 def internal_error(error: Exception) -> str:

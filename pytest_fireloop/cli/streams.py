@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from typing import TextIO
 
 STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
@@ -28,4 +29,39 @@ def open_streams() -> None:
 
 def discard_output() -> None:
     """Let nothing more be written to a standard output that nobody reads."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout)
+
+
+def settle_output() -> str | None:
+    """Write what still waits for the standard streams; return why standard output takes none of it, and then discard it.
+
+    Else the interpreter would try it at its very end, and turn any exit code into 120.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        if _waits(sys.stderr):
+            _discard(sys.stderr)
+    try:
+        sys.stdout.flush()
+    except ValueError:  # closed by somebody
+        return None
+    except OSError as error:
+        discard_output()
+        return cannot_write(error)
+    return None
+
+
+def cannot_write(error: OSError) -> str:
+    """Say that what was to be read is lost."""
+    return f"standard output cannot be written: {error.strerror or error}"
+
+
+def _waits(stream: TextIO) -> bool:
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _discard(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fireloop.remember.journal import Journal
-from pytest_fireloop.remember.journal_error import unusable
+from pytest_fireloop.remember.journal_error import JournalError, unusable
 from pytest_fireloop.remember.journal_file import move_aside, put_in_place, unfinished
 
 
@@ -45,6 +45,11 @@ class HeldJournal(Journal):
     def _hold(self) -> None:
         if self._opened is None or self._named() == self._opened:
             return
+        if not self.path.parent.is_dir():
+            raise JournalError(
+                f"the state folder {str(self.path.parent)!r} was removed during the loop, with all that was kept in it; "
+                "start the loop anew"
+            )
         try:
             self._store_again()
         except (sqlite3.Error, OSError) as error:

@@ -13,7 +13,7 @@ REMEDIES = {
     5: "another process keeps it; try again when that has ended",
     6: "another process keeps it; try again when that has ended",
     8: "make the folder and the file writable, or name another folder with --fire-loop-dir",
-    10: "look after the disk",
+    10: "make room, or look after the disk",
     13: "make room",
     14: "make the folder and the file readable and writable, or name another folder with --fire-loop-dir",
 }

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,12 +128,57 @@ def test_a_log_without_room_is_no_reason_to_stop_reading(tmp_path: Path) -> None
     assert log.total == 1_000
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(28, "make room"), (122, "quota"), (30, "writable"), (5, "disk")])
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(28, "make room"), (122, "quota"), (30, "writable"), (5, "disk"), (27, "limit")]
+)
 def test_what_happened_and_what_to_do(number: int, remedy: str) -> None:
     line = told(OSError(number, os.strerror(number), "/a/file"))
     assert line is not None
     assert line.startswith(f"cannot use '/a/file': {os.strerror(number)}; ")
     assert remedy in line
+
+
+def test_where_no_file_is_named_the_disk_that_is_full_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = SimpleNamespace(f_bavail=0, f_files=0, f_favail=0)
+    room = SimpleNamespace(f_bavail=9, f_files=9, f_favail=9)
+    monkeypatch.setattr(os, "statvfs", lambda path: full if path == tmp_path else room)
+    for name in (None, ""):
+        error = OSError(28, "No space left on device", name)
+        assert (told(error, [Path("/"), tmp_path]) or "").startswith(
+            f"cannot use the disk of {str(tmp_path)!r}: No space"
+        )
+        assert (told(error, [Path("/")]) or "").startswith("cannot use the disk: No space left on device; make room")
+
+
+def test_a_command_without_room_is_no_wrong_usage(tmp_path: Path, checkout: Path) -> None:
+    tree, state = tmp_path / "tree", f"--fire-loop-dir={tmp_path / 'state'}"
+    tree.mkdir()
+    (tree / "test_one.py").write_text(ONE)
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+
+    def run(prepare: Callable[[], None] | None, *words: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", *words, state],
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=prepare,
+        )
+        return done.returncode, done.stderr
+
+    assert run(None, "pytest", "-p", "no:cacheprovider", "--fire-loop")[0] == 1
+    (tree / "data.bin").write_bytes(os.urandom(300_000))
+    code, said = run(limit, "pytest_fireloop.cli.fireloop", "restore", "0")
+    assert (code, said.count("\n"), "internal error" in said) == (3, 1, False), said
+    code, said = run(None, "pytest_fireloop.cli.fireloop", "restore", "f" * 40)
+    assert (code, said.count("\n")) == (4, 1), said
+    assert run(None, "pytest_fireloop.cli.fireloop", "restore", "0")[0] == 0
 
 
 def test_a_fault_of_ours_is_none_of_the_world() -> None:

@@ -104,6 +104,38 @@ def test_a_loop_runs_to_its_end(
     assert sqlite3.connect(state / "journal.sqlite").execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full here")
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_what_cannot_be_written_changes_no_verdict_and_a_summary_that_is_lost_is_never_green(
+    project: Path, buffered: str
+) -> None:
+    environment = {**CRON, "HOME": str(project.parent), "PYTHONUNBUFFERED": buffered}
+    words = command("pass", "--max-iterations=1")
+    people = [word for word in words if word != "--json"]
+    status = [sys.executable, "-m", "pytest_fireloop.cli.fireloop", "status"]
+
+    def lost(argv: list[str], redirections: str = ">/dev/full") -> tuple[int, bytes]:
+        done = run(project, argv, environment, redirections)
+        assert b"Traceback" not in done.stderr
+        assert b"Exception ignored" not in done.stderr
+        return done.returncode, done.stderr.splitlines()[-1] if done.stderr else b""
+
+    assert lost(people)[0] == 1
+    code, said = lost(words)
+    assert (code, b"standard output cannot be written: No space left on device" in said) == (1, True)
+    code, said = lost(status)
+    assert (code, said.count(b"standard output"), said.count(b"No space left")) == (3, 1, 1)
+    for option in ("--help", "--version"):
+        assert lost([*words[:3], option])[0] in {0, 3}  # argparse swallows what it cannot write
+    (project / "calc.py").write_text(WRONG.replace("-", "+"))
+    assert lost(people)[0] == 0
+    assert lost(people, ">/dev/full 2>&1")[0] == 0
+    code, said = lost(words)
+    assert (code, said.endswith(b"the loop ended with exit code 0")) == (3, True)
+    assert summary_of(run(project, words, environment, "2>/dev/full"))["verdict"] == "green"
+    assert lost([*words[:3], ""], "2>/dev/full")[0] == 4
+
+
 def test_words_that_the_locale_has_no_characters_for(project: Path) -> None:
     argv = command("import sys; sys.stdout.buffer.write(b'\\xff\\xe9\\n'); print(1)")
     argv[3] = "fix caf\udce9 and \u263a"

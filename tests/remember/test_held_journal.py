@@ -95,7 +95,7 @@ def test_a_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
     held.begin_loop("one", "runner", {})
     shutil.rmtree(tmp_path / "state")
     for _ in range(2):
-        with pytest.raises(JournalError, match="cannot use the journal") as error:
+        with pytest.raises(JournalError, match="was removed during the loop") as error:
             held.note("one", calls=1)
         assert "\n" not in str(error.value)
 
