@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +32,8 @@ class WatchedTree:
         self.latest: Checkpoint | None = None
         self.start: str | None = None
         self._loop_id, self._display = loop_id, display
+        #: Where a file goes that an agent put in the place of the tree.
+        self._instead = repository.parent / "loops" / loop_id
         self._left_out: set[str] = set()
         self._had_views = False
 
@@ -61,17 +66,26 @@ class WatchedTree:
         return found
 
     def missing(self) -> tuple[str, ...]:
-        """Name the folders that are gone: the tree itself, which is made again, and the one of the views, if it was there."""
+        """Name the folders that are gone: the tree itself, which is made again where a file stands too, and the one of the views, if it was there."""
         tree, views = self.checkpoints.tree, self.checkpoints.tree / VIEWS
         found = []
         if not tree.is_dir():
-            found.append(f"the folder {str(tree)!r} is gone with all that was in it")
+            found.append(f"the folder {str(tree)!r} is gone with all that was in it{self._make_way(tree)}")
             tree.mkdir(parents=True, exist_ok=True)
         elif self._had_views and not views.is_dir():
             found.append(f"the folder {VIEWS!r} is gone; its files are written again")
         if views.is_symlink() and self._had_views:
             found.append(f"{VIEWS!r} is a link now, so that no loop file is written any more")
         return tuple(found)
+
+    def _make_way(self, tree: Path) -> str:
+        """Move what stands in the place of the tree's folder into the state, and say where it is."""
+        if not os.path.lexists(tree):
+            return ""
+        self._instead.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = self._instead / f"instead-of-the-tree-{time.time_ns()}"
+        shutil.move(tree, aside)
+        return f"; what stood in its place is kept as {str(aside)!r}"
 
     def _has_views(self) -> bool:
         views = self.checkpoints.tree / VIEWS
