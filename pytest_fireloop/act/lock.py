@@ -20,7 +20,7 @@ def is_held(folder: Path) -> bool:
     except ImportError:
         return False
     try:
-        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

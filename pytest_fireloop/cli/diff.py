@@ -16,7 +16,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("target", nargs="?", metavar="[ID:]ITERATION|best", help="default: the last iteration")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     row, _, commit = state.iteration(journal, options.target)
     baseline = journal.iterations(row.loop_id)[0]["checkpoint"]
     text = Checkpoints.open(state.folder / "checkpoints.git", state.tree).diff(baseline, commit)

@@ -19,7 +19,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--json", action="store_true", help="one JSON object")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     loops = [
         {
             "loop_id": row.loop_id,

@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--json", action="store_true", help="the stored iteration as JSON")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     row, number, _ = state.iteration(journal, options.target)
     data = next(each for each in journal.iterations(row.loop_id) if each["facts"]["iteration"] == number)
     if options.json:

@@ -60,7 +60,7 @@ def _traces(source: str, wanted: str | None) -> list[Trace]:
     state = TreeState(wanted)
     if not os.path.lexists(state.journal_path):
         raise ValueError(f"there is no file and no loop {source!r}")
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     row = journal.loop(source)
     if row is None:
         raise ValueError(f"there is no file and no loop {source!r}")

@@ -23,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--json", action="store_true", help="one JSON object")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     row = state.loop(journal, options.loop)
     report = report_of(
         row, journal.iterations(row.loop_id), Checkpoints.open(state.folder / "checkpoints.git", state.tree)

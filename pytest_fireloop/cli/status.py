@@ -21,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
     made.add_argument("--json", action="store_true", help="one JSON object")
     options = made.parse_args(argv)
     state = TreeState(options.fire_loop_dir)
-    journal = state.journal()
+    journal = state.journal(to_read=True)
     row = state.loop(journal, None)
     rows = journal.iterations(row.loop_id)
     decision = (rows[-1].get("decision") if rows else None) or {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.judge.verdict import GOES_ON
 from pytest_fireloop.remember.journal import Journal, LoopRow
-from pytest_fireloop.remember.paths import is_history, is_no_project, state_folder, unfit
+from pytest_fireloop.remember.paths import is_history, is_no_project, left_behind, state_folder, unfit
+from pytest_fireloop.remember.read_only_journal import ReadOnlyJournal, is_read_only
 
 
 class NoLoopError(Exception):
@@ -45,9 +47,11 @@ class TreeState:
         self.folder = state_folder(self.tree, os.environ, wanted)
         self.journal_path = self.folder / "journal.sqlite"
         self._named = bool(wanted)
+        #: Whether one folder is meant for whichever tree.
+        self._one_for_all = bool(wanted or os.environ.get("FIRELOOP_DIR"))
 
-    def journal(self) -> Journal:
-        """Open the journal; raises NoLoopError when no loop was ever recorded here."""
+    def journal(self, *, to_read: bool = False) -> Journal:
+        """Open the journal, to read it where it cannot be written; raises NoLoopError when no loop was ever recorded here."""
         if not os.path.lexists(self.journal_path):
             raise NoLoopError(self._nothing())
         # a folder that was named for all trees holds another one's loop and files
@@ -55,6 +59,8 @@ class TreeState:
         # the history of `fireloop decide` lies where it was said, in a cache folder of the project too
         if refused is not None and not (self._named and is_history(self.folder)):
             raise NoLoopError(refused)
+        if to_read and is_read_only(self.journal_path):
+            return ReadOnlyJournal(self.journal_path)
         return Journal(self.journal_path)
 
     def loop(self, journal: Journal, loop_id: str | None) -> LoopRow:
@@ -74,11 +80,15 @@ class TreeState:
         above = next((each for each in self.tree.parents if self._has_journal(each)), None)
         if above is not None:
             return f"{said}, but in {str(above)!r}: change to that folder"
+        old = next(left_behind(self.tree, os.environ), None) if not self._one_for_all else None
+        if old is not None:
+            owner, folder = old
+            return f"{said}, but in {owner!r}, which is gone: if it is this one now, add --fire-loop-dir {shlex.quote(folder)}"
         return f"{said}; `fireloop-test PROMPT` or `pytest --fire-loop` begins one"
 
     def _has_journal(self, tree: Path) -> bool:
         """Whether loops of a tree were recorded where they are unless a folder is named."""
-        return not self._named and (state_folder(tree, os.environ) / "journal.sqlite").exists()
+        return not self._one_for_all and (state_folder(tree, os.environ) / "journal.sqlite").exists()
 
     def iteration(self, journal: Journal, target: str | None) -> tuple[LoopRow, int, str]:
         """Resolve `ID:ITERATION`, `ITERATION`, `best` or nothing (the last) to a loop, a number and a checkpoint."""

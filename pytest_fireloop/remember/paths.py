@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_fireloop.inside.hashing import blake2b
@@ -64,6 +65,19 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
     if owner is not None and owner != str(real) and os.path.isdir(owner):
         return f"the state folder {str(folder)!r} belongs to the tree {owner!r}; name another one for {str(real)!r}"
     return None
+
+
+def left_behind(tree: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Return trees that are gone, of the name or from beside of one, with the folders of their loops, the latest first."""
+    found = []
+    for journal in state_root(environment).glob("*/journal.sqlite"):
+        owner = _owner(journal.parent)
+        if owner is None or os.path.lexists(owner):
+            continue
+        if os.path.basename(owner) == tree.name or os.path.dirname(owner) == str(tree.parent):
+            with suppress(OSError):
+                found.append((journal.stat().st_mtime, owner, str(journal.parent)))
+    yield from (each[1:] for each in sorted(found, reverse=True))
 
 
 def is_history(folder: Path) -> bool:

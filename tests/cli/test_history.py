@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,32 @@ def test_a_loop_that_ended_in_its_first_run_is_the_last_one_for_all(
         4,
         "fireloop restore: loop begun ended before its first run of the tests; `fireloop history` lists all\n",
     )
+
+
+def test_a_folder_for_all_trees_is_no_reason_to_go_up(tree: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = tree.parent / "state"
+    journal = Journal(claim(state, tree) / "journal.sqlite")
+    add(journal, "one", "limit", at=1.0)
+    monkeypatch.setenv("FIRELOOP_DIR", str(state))
+    monkeypatch.chdir(tree / "below")
+    code, _, said = say("status")
+    assert (code, "belongs to the tree" in said, "change to that folder" in said) == (4, True, False), said
+    monkeypatch.setenv("FIRELOOP_DIR", str(tree.parent / "empty"))
+    code, _, said = say("status")
+    assert (code, "no loop was recorded" in said, "but in" in said) == (4, True, False), said
+
+
+def test_a_project_that_was_renamed_finds_its_loops_by_the_advice(
+    journal: Journal, tree: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(journal, "one", "limit", at=1.0)
+    other = tree.parent / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert "is gone" not in say("status")[2]
+    other.rmdir()
+    tree.rename(other)
+    monkeypatch.chdir(other)
+    code, _, said = say("status")
+    assert (code, f"but in {str(tree)!r}, which is gone" in said) == (4, True), said
+    assert "loop one" in say("status", *shlex.split(said.rpartition("add ")[2]))[1]
