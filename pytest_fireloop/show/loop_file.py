@@ -86,7 +86,7 @@ class LoopFile:
             if self.path.parent.is_symlink():
                 raise NotADirectoryError(f"{self.path.parent} is a link, and may lead anywhere")
             ignore = self.path.parent / ".gitignore"
-            if not ignore.exists():
+            if not ignore.exists() or not ignore.stat().st_size:
                 ignore.write_text(GITIGNORE, encoding="utf-8")
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
             os.replace(temporary, self.path)
