@@ -241,18 +241,20 @@ class Journal:
         """Make a new file whole before it has its name: another process, or a power cut, finds it so or not at all."""
         made = unfinished(self.path)
         try:
-            try:
-                self._open(made)
-            finally:
-                self.close()
+            self._open(made)
+            self.close()
             put_in_place(made, self.path)
         finally:
             made.unlink(missing_ok=True)
 
     def _open(self, path: Path) -> None:
         self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-        os.chmod(path, 0o600)
-        self._prepare()
+        try:
+            os.chmod(path, 0o600)
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare(self) -> None:
         database = self._database

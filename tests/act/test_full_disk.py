@@ -21,7 +21,7 @@ from pytest_fireloop.remember.journal import Journal
 from pytest_fireloop.remember.journal_error import JournalError
 
 #: Writes of some hundred that there are: of the state, of a run of the tests, of the agent's call, of the clean room.
-WRITES = os.environ.get("FIRELOOP_FULL_DISK", "8 60 85 92 330").split()
+WRITES = os.environ.get("FIRELOOP_FULL_DISK", "5 8 60 85 92 330").split()
 ONE = "def test_one():\n    assert 0\n\n\ndef test_two():\n    pass\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import stat
 from pathlib import Path
@@ -68,6 +69,25 @@ def test_what_lay_beside_a_journal_that_was_moved_away_is_no_part_of_the_next(tm
     assert [each.read_bytes() for each in tmp_path.glob("journal.damaged-*-wal")] == [beside]
     assert list(tmp_path.glob("*.new-*")) == []
     old.close()
+
+
+@pytest.mark.parametrize("call", ["sqlite3.connect", "os.chmod", "os.mkdir"])
+def test_a_journal_that_cannot_be_made_is_told_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    module, _, name = call.partition(".")
+    error = OSError(errno.ENOSPC, "No space left on device")
+
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        # stands for a disk that is full at exactly this step
+        patched.setattr(f"{module}.{name}", full)
+        with pytest.raises(JournalError, match="No space left on device"):
+            Journal(tmp_path / "state" / "journal.sqlite")
+    assert list(tmp_path.rglob("*.*")) == []
+    Journal(tmp_path / "state" / "journal.sqlite").close()
 
 
 def test_a_damaged_file_is_refused_and_kept(tmp_path: Path) -> None:
