@@ -1,4 +1,4 @@
-"""Lets the disk below a loop's state be full from the nth write on, for every n or some, and looks what the loop makes of it.
+"""Lets the disk below a loop's state be full from some write of each kind on, or from each nth, and looks what comes of it.
 
 Each case runs one loop of a scripted agent in a small project; from one write on, all writes below the state's folder
 fail with ENOSPC, in whichever Python process and in git. The loop must end with its exit code and one clear line, the

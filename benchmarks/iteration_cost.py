@@ -4,8 +4,8 @@ A loop runs in a repository of many files, with an agent that changes one of the
 iteration the time of the processes of agent and tests is taken off; the rest is the runner's own: looking at the
 repository, prompt, checkpoint, protected files, comparison, judgement, journal, loop file. Targets: 150 ms an iteration with
 10,000 files, a second a checkpoint with 20,000 files of which few changed. Processor time counts, of the runner and of the
-git that it starts, for other work on the machine disturbs it less; the clock's time is shown beside it. The look through the environment, which takes up to a twentieth of a
-loop's time, falls into few of these short iterations.
+git that it starts, for other work on the machine disturbs it less; the clock's time is shown beside it. The look through
+the environment, which takes up to a twentieth of a loop's time, falls into few of these short iterations.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from pytest_fireloop.act.ignore_pattern import IgnorePatterns
 from pytest_fireloop.act.ignore_rules import IgnoreRules, Rule, collect
 from pytest_fireloop.act.object_reader import CheckpointError, Entries
 from pytest_fireloop.act.permissions import Permissions
+from pytest_fireloop.act.restore_scope import BEFORE, Stored
 from pytest_fireloop.act.restored import Present, Restored, Wanted, put_back
-from pytest_fireloop.act.restoring import BEFORE, Stored
 from pytest_fireloop.act.shadow_git import ShadowGit
 from pytest_fireloop.act.tree_difference import compare
 from pytest_fireloop.act.tree_files import SIZE_LIMIT, TreeWalk
@@ -44,7 +44,7 @@ COMMITS_HELD = 3
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One stored state; `files` counts what it holds, `left_out` names files too large or unreadable."""
+    """One stored state; `files` counts what it holds, `left_out` names files too large or unreadable, and environments."""
 
     commit: str
     tree: str

@@ -34,6 +34,8 @@ SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".tox", ".nox"})
 REF = "refs/fireloop-protected/last"
 #: Of a file that was written anew so much must be left, or it was thrown away: a share of its lines.
 KINSHIP = 0.5
+#: What became of a file whose folder is reached through a link now.
+BEHIND = "moved behind a link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,6 @@ class Violation:
     def from_json(cls, data: Mapping[str, Any]) -> Violation:
         """Read what `to_json` returned."""
         return cls(str(data["path"]), str(data["what"]), data["restored"])
-
-
-BEHIND = "moved behind a link"
 
 
 class ProtectedPaths:

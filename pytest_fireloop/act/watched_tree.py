@@ -66,7 +66,7 @@ class WatchedTree:
         return found
 
     def missing(self) -> tuple[str, ...]:
-        """Name the folders that are gone: the tree itself, which is made again where a file stands too, and the one of the views, if it was there."""
+        """Name the folders that are gone: the tree's own, which is made again, and the one of the views, if it was there."""
         tree, views = self.checkpoints.tree, self.checkpoints.tree / VIEWS
         found = []
         if not tree.is_dir():
@@ -117,9 +117,7 @@ class WatchedTree:
 
     def is_at(self, commit: str) -> bool:
         """Whether the last checkpoint holds the same files as another one."""
-        if self.latest is None:
-            return False
-        return commit == self.latest.commit or not self.checkpoints.changed(commit, self.latest.commit)
+        return self.latest is not None and not self.checkpoints.changed(commit, self.latest.commit)
 
     def hint(self, baseline: RunRecord) -> str:
         """Propose the option by which a person allows a change of tests or configuration that is right."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pytest_fireloop.act.checkpoints import Checkpoints
 from pytest_fireloop.act.left_behind import end_left_behind
 from pytest_fireloop.act.lock import TreeLock
-from pytest_fireloop.act.restoring import others_of
+from pytest_fireloop.act.restore_scope import others_of
 from pytest_fireloop.act.user_repository import moves, read_state
 from pytest_fireloop.cli.tree import NoLoopError, TreeState, parser
 from pytest_fireloop.judge.verdict import EXIT_CODES
@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"git: {move}")
     for path in failed:
         print(f"left as it is, for it could not be stored or written: {path!r}; move it away and restore again")
-    if done.kept and given != done.present:
+    if done.kept:
         more = f" and {len(done.kept) - SHOWN} more" if len(done.kept) > SHOWN else ""
         print(f"left, for no checkpoint of the loop holds it: {', '.join(map(repr, done.kept[:SHOWN]))}{more}")
     print(f"the state before is kept; undo with: fireloop restore {git}{done.present}")

@@ -12,7 +12,7 @@ from pytest_fireloop.act.settings import SettingsError
 from pytest_fireloop.cli.arguments import Parser
 from pytest_fireloop.judge.verdict import GOES_ON
 from pytest_fireloop.remember.journal import Journal, LoopRow
-from pytest_fireloop.remember.paths import is_history, is_no_project, left_behind, state_folder, unfit
+from pytest_fireloop.remember.paths import gone_trees, is_history, is_no_project, state_folder, unfit
 from pytest_fireloop.remember.read_only_journal import ReadOnlyJournal, is_read_only
 
 
@@ -80,7 +80,7 @@ class TreeState:
         above = next((each for each in self.tree.parents if self._has_journal(each)), None)
         if above is not None:
             return f"{said}, but in {str(above)!r}: change to that folder"
-        old = next(left_behind(self.tree, os.environ), None) if not self._one_for_all else None
+        old = next(gone_trees(self.tree, os.environ), None) if not self._one_for_all else None
         if old is not None:
             owner, folder = old
             return f"{said}, but in {owner!r}, which is gone: if it is this one now, add --fire-loop-dir {shlex.quote(folder)}"

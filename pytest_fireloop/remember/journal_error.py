@@ -5,17 +5,15 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-#: A file that is shorter than it says it is.
-SHORT_READ = 522
 #: Faults of the world by SQLite's primary code, with what a person can do; all others mean a file that makes no sense.
 REMEDIES = {
-    3: "make it readable and writable for you",
-    5: "another process keeps it; try again when that has ended",
-    6: "another process keeps it; try again when that has ended",
-    8: "make the folder and the file writable, or name another folder with --fire-loop-dir",
-    10: "make room, or look after the disk",
-    13: "make room",
-    14: "make the folder and the file readable and writable, or name another folder with --fire-loop-dir",
+    sqlite3.SQLITE_PERM: "make it readable and writable for you",
+    sqlite3.SQLITE_BUSY: "another process keeps it; try again when that has ended",
+    sqlite3.SQLITE_LOCKED: "another process keeps it; try again when that has ended",
+    sqlite3.SQLITE_READONLY: "make the folder and the file writable, or name another folder with --fire-loop-dir",
+    sqlite3.SQLITE_IOERR: "make room, or look after the disk",
+    sqlite3.SQLITE_FULL: "make room",
+    sqlite3.SQLITE_CANTOPEN: "make the folder and the file readable and writable, or name another folder with --fire-loop-dir",
 }
 CLOSED = "the circuit stays open until it is mended: "
 
@@ -51,7 +49,8 @@ def newer(path: Path, version: int) -> JournalNewerError:
 def unusable(path: Path, error: Exception) -> JournalError:
     """Return the error that says which file cannot be used, and why."""
     code = getattr(error, "sqlite_errorcode", 0)
-    remedy = REMEDIES.get(code & 0xFF) if code != SHORT_READ else None
+    # a file that is shorter than it says it is was damaged, whatever the disk
+    remedy = REMEDIES.get(code & 0xFF) if code != sqlite3.SQLITE_IOERR_SHORT_READ else None
     # a row that is there already, or a file that we closed, is a fault of ours and no damage
     ours = isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError))
     if remedy is None and isinstance(error, sqlite3.Error) and not ours:

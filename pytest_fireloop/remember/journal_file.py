@@ -44,19 +44,16 @@ def unfinished(path: Path) -> Path:
 
 
 def put_in_place(made: Path, path: Path) -> None:
-    """Give a new journal its name, unless another process was first."""
+    """Give a new journal its name, unless another process was first; the caller takes away what it made."""
+    if not os.path.lexists(path):
+        # of a journal that somebody moved away
+        _move(path, aside(path), BESIDE)
     try:
-        if not os.path.lexists(path):
-            # of a journal that somebody moved away
-            _move(path, aside(path), BESIDE)
-        try:
-            os.link(made, path)
-        except FileExistsError:
-            return
-        except OSError:  # a file system without such links
-            made.rename(path)
-    finally:
-        made.unlink(missing_ok=True)
+        os.link(made, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without such links
+        made.rename(path)
 
 
 def move_aside(path: Path, kind: str = "damaged") -> Path:

@@ -67,7 +67,7 @@ def unfit(tree: Path, folder: Path, environment: Mapping[str, str]) -> str | Non
     return None
 
 
-def left_behind(tree: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def gone_trees(tree: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Return trees that are gone, of the name or from beside of one, with the folders of their loops, the latest first."""
     found = []
     for journal in state_root(environment).glob("*/journal.sqlite"):

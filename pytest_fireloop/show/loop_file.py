@@ -83,8 +83,9 @@ class LoopFile:
         try:
             # an agent that cleans up takes it away in the middle of a loop
             self.path.parent.mkdir(exist_ok=True)
-            if self.path.parent.is_symlink():
-                raise NotADirectoryError(f"{self.path.parent} is a link, and may lead anywhere")
+            if self.path.parent.is_symlink():  # it may lead anywhere
+                self.path = None
+                return
             ignore = self.path.parent / ".gitignore"
             if not ignore.exists() or not ignore.stat().st_size:
                 ignore.write_text(GITIGNORE, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fireloop.act.restoring import Others, Stored, others_of
+from pytest_fireloop.act.restore_scope import Others, Stored, others_of
 
 #: A loop that was interrupted after its second iteration and went on, another loop, and a restore with its undo.
 STORED = [
