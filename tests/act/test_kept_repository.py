@@ -234,12 +234,21 @@ def seen(tree: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_operations_are_named_and_undone(tree: Path, checkpoints: Checkpoints, seed: int) -> None:
-    chance = random.Random(seed)
+    _named_and_undone(tree, checkpoints, PLAN[seed * STEPS : (seed + 1) * STEPS], random.Random(seed))
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_each_operation_is_named_and_undone(tree: Path, checkpoints: Checkpoints, name: str) -> None:
+    # of what is done by chance both ways are taken
+    _named_and_undone(tree, checkpoints, [name], random.Random(1))
+    _named_and_undone(tree, checkpoints, [name], random.Random(2))
+
+
+def _named_and_undone(tree: Path, checkpoints: Checkpoints, done: list[str], chance: random.Random) -> None:
     before, wanted, reachable = repository(tree), files(tree), contents(tree)
     first = checkpoints.take("start")
     assert first.left_out == ()
     state, told = read_state(tree), seen(tree)
-    done = PLAN[seed * STEPS : (seed + 1) * STEPS]
     for name in done:
         ACTS[name](tree, chance)
     _, now = moves(state, read_state(tree)), seen(tree)
@@ -262,6 +271,8 @@ def test_random_operations_are_named_and_undone(tree: Path, checkpoints: Checkpo
     if after:
         assert checkpoints.restore_repository(present.present) == [], done
     assert repository(tree) == (after or before), done
+    checkpoints.restore(first.commit, later=[present.present])
+    assert checkpoints.restore_repository(first.commit) == [], done
 
 
 def _named(lines: tuple[str, ...], before: dict[str, str], after: dict[str, str], done: list[str]) -> None:
