@@ -335,6 +335,17 @@ def test_objects_that_are_gone_are_named(tree: Path) -> None:
     assert moves(before, look.read())[0].startswith("objects of the repository are gone: fatal: missing object ")
 
 
+def test_an_object_that_is_written_over_in_place_comes_back(tree: Path, checkpoints: Checkpoints) -> None:
+    commit(tree, random.Random(0))
+    head = git(tree, "rev-parse", "HEAD")
+    first = checkpoints.take("start")
+    file = tree / ".git" / "objects" / head[:2] / head[2:]
+    file.chmod(0o644)
+    file.write_bytes(b"")
+    assert checkpoints.restore_repository(first.commit) == []
+    assert git(tree, "fsck", "--full", "--no-dangling") == ""
+
+
 def test_an_index_over_packs_is_the_one_of_its_time(tree: Path, checkpoints: Checkpoints) -> None:
     git(tree, "repack", "--quiet", "-a", "-d", "--write-midx")
     first = checkpoints.take("start")
